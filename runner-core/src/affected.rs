@@ -1,0 +1,31 @@
+//! The seam behind `affected_tests`: which test files a change reaches. Reads files, runs nothing.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+/// Finds the tests that a change reaches.
+pub trait AffectedFinder: Send + Sync {
+    /// `changed` are paths relative to `root`, `/` between parts; they need not exist any more.
+    fn find(&self, root: &Path, changed: &[String]) -> AffectedTests;
+}
+
+/// What [`AffectedFinder::find`] found, best first.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct AffectedTests {
+    pub affected: Vec<AffectedTest>,
+    /// How many test files were looked at.
+    pub searched: usize,
+    /// What could not be read, or was left out, in words.
+    pub notes: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AffectedTest {
+    /// Relative to the root.
+    pub test_file: String,
+    /// Larger is likelier.
+    pub score: u32,
+    /// One reason for each signal.
+    pub why: Vec<String>,
+}

@@ -1,0 +1,243 @@
+//! The seam: a backend says which command to run and what its output means.
+//!
+//! A backend never spawns, never waits, never touches the clock or the environment. So time limits, killing, output
+//! caps, cancelling, decoding and cleaning exist once (in the engine), and every backend can be tested from recorded
+//! bytes. All synchronous: object-safe, and fit for a C ABI.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::event::{Ending, TestEvent};
+use crate::facts::Project;
+use crate::plan::{Artifacts, Lines, Plan, StepExit};
+use crate::selector::Selection;
+
+/// Turns a request into a plan, and output into events.
+pub trait TestBackend: Send + Sync {
+    fn info(&self) -> BackendInfo;
+
+    /// The command lines that carry out `request`. Pure: same input, same plan.
+    fn plan(&self, request: &RunRequest, project: &Project) -> Result<Plan, BackendError>;
+
+    /// Puts this backend's measuring around another backend's plan (capability `coverage`).
+    fn wrap(&self, request: &RunRequest, project: &Project, inner: Plan) -> Result<Plan, BackendError> {
+        let _ = (request, project, inner);
+        Err(BackendError::unsupported(&self.info().name, Capability::Coverage))
+    }
+
+    /// A reader with fresh state, for one iteration.
+    fn reader(&self, request: &RunRequest) -> Box<dyn OutputReader>;
+}
+
+/// Understands the output of one iteration.
+pub trait OutputReader: Send {
+    /// All complete lines that one read brought. May be called with any interleaving of streams.
+    fn read(&mut self, lines: &Lines, events: &mut Vec<TestEvent>);
+
+    /// Called once, after the last step. `exits` has one entry for each step that was started.
+    fn finish(
+        &mut self,
+        exits: &[StepExit],
+        files: &Artifacts,
+        events: &mut Vec<TestEvent>,
+    ) -> Result<Ending, BackendError>;
+}
+
+/// What a backend says of itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BackendInfo {
+    /// As written in `backend = "…"`.
+    pub name: String,
+    /// What it drives, for people: `pytest`, `vitest`.
+    pub framework: String,
+    /// `python`, `javascript`, `rust`, or empty.
+    pub language: String,
+    pub capabilities: BTreeSet<Capability>,
+    /// What must be there for it to be usable. All of them.
+    pub needs: Vec<Need>,
+    /// What may stand under `options` of a suite.
+    pub options: Vec<OptionSpec>,
+}
+
+impl BackendInfo {
+    pub fn can(&self, capability: Capability) -> bool {
+        self.capabilities.contains(&capability)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Capability {
+    /// Runs tests.
+    Run,
+    /// Lists tests without running them.
+    List,
+    /// Runs exactly one test by its id.
+    Single,
+    /// Selects by a keyword expression.
+    Keyword,
+    /// Rows arrive while the tests run.
+    Stream,
+    /// Wraps another backend's plan and measures coverage.
+    Coverage,
+    /// Stops after a number of failures.
+    MaxFailures,
+}
+
+impl Capability {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::List => "list",
+            Self::Single => "single",
+            Self::Keyword => "keyword",
+            Self::Stream => "stream",
+            Self::Coverage => "coverage",
+            Self::MaxFailures => "max_failures",
+        }
+    }
+}
+
+/// One thing a backend cannot do without.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Need {
+    /// A Python interpreter.
+    Python,
+    /// A distribution in that interpreter's environment.
+    PythonPackage(String),
+    /// A program on PATH.
+    Program(String),
+    /// A package of the JavaScript project.
+    NodePackage(String),
+}
+
+/// One key that may stand under a suite's `options`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OptionSpec {
+    pub name: String,
+    pub kind: OptionKind,
+    pub about: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OptionKind {
+    Bool,
+    Integer,
+    String,
+    /// An array of strings.
+    Strings,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    Run,
+    List,
+}
+
+/// What is asked of a backend: everything its plan may depend on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunRequest {
+    pub mode: Mode,
+    pub selection: Selection,
+    /// The suite's `options`, checked against [`BackendInfo::options`].
+    pub options: Map<String, Value>,
+    /// Where the suite's tests are when nothing is selected, relative to the suite's directory.
+    pub paths: Vec<String>,
+    /// Words for the framework, typed by a person after `--`.
+    pub extra_args: Vec<String>,
+    /// A keyword expression on top of the selection (`-k`).
+    pub keyword: Option<String>,
+    /// A marker expression (`-m`).
+    pub markers: Option<String>,
+    /// Stop after this many failures.
+    pub max_failures: Option<u32>,
+    /// Parallel workers, in the framework's own words (`-n auto`).
+    pub workers: Option<String>,
+    /// Where the steps run, absolute and real.
+    pub cwd: PathBuf,
+    /// This run's private folder, absolute and short. The plan's files are laid here.
+    pub scratch: PathBuf,
+    /// A folder that lives longer than a run, for the framework's own cache. `None` leaves the framework's alone.
+    pub cache_dir: Option<PathBuf>,
+    /// Source paths to measure, empty for the backend's default. Only with a coverage backend.
+    pub coverage_paths: Vec<String>,
+    /// A random word of this run, so that an older report cannot be taken for this one's.
+    pub nonce: String,
+}
+
+impl RunRequest {
+    /// A request for everything in `cwd`; callers change what they need.
+    pub fn new(mode: Mode, cwd: impl Into<PathBuf>, scratch: impl Into<PathBuf>) -> Self {
+        Self {
+            mode,
+            selection: Selection::default(),
+            options: Map::new(),
+            paths: Vec::new(),
+            extra_args: Vec::new(),
+            keyword: None,
+            markers: None,
+            max_failures: None,
+            workers: None,
+            cwd: cwd.into(),
+            scratch: scratch.into(),
+            cache_dir: None,
+            coverage_paths: Vec::new(),
+            nonce: String::new(),
+        }
+    }
+
+    /// A string option of the suite.
+    pub fn option(&self, name: &str) -> Option<&str> {
+        self.options.get(name).and_then(Value::as_str)
+    }
+
+    /// An array-of-strings option of the suite, empty if absent.
+    pub fn option_list(&self, name: &str) -> Vec<String> {
+        let values = self.options.get(name).and_then(Value::as_array);
+        values
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .map(str::to_owned)
+            .collect()
+    }
+}
+
+/// A request that a backend cannot carry out, or a result it cannot read at all.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[error("{message}")]
+pub struct BackendError {
+    /// A stable word for programs: `unsupported`, `no_interpreter`, `bad_option`, `crashed`.
+    pub code: String,
+    pub message: String,
+    pub hint: Option<String>,
+}
+
+impl BackendError {
+    pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            code: code.into(),
+            message: message.into(),
+            hint: None,
+        }
+    }
+
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    pub fn unsupported(backend: &str, capability: Capability) -> Self {
+        Self::new(
+            "unsupported",
+            format!("backend `{backend}` cannot do `{}`", capability.as_str()),
+        )
+    }
+}

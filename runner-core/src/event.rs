@@ -1,0 +1,190 @@
+//! Facts about a run, in order. The only thing that flows.
+//!
+//! Two types on purpose: a [`TestEvent`] is a backend's voice, what its framework said; a [`RunEvent`] is the
+//! run's, what the engine saw. A report is the fold of the latter ([`crate::report`]).
+
+use serde::{Deserialize, Serialize};
+
+use crate::facts::RunFacts;
+use crate::model::{Attempt, CollectionError, Coverage, Location, Phase, TestResult};
+use crate::plan::StepExit;
+
+/// What a backend understood from its framework's output.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum TestEvent {
+    /// A test exists. Sent when listing; a run need not send it.
+    Found {
+        nodeid: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        location: Option<Location>,
+    },
+    /// How many tests the framework is going to run, and how many it set aside. A later one replaces an earlier one.
+    Counted {
+        selected: u64,
+        deselected: u64,
+    },
+    /// A test began.
+    Started {
+        nodeid: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        worker: Option<String>,
+    },
+    /// A running test went over to another phase.
+    Entered {
+        nodeid: String,
+        phase: Phase,
+    },
+    /// A try of a test ended and the framework runs it again: no verdict yet.
+    Reran {
+        nodeid: String,
+        attempt: Attempt,
+    },
+    /// A test ended, teardown included. The first verdict for (nodeid, attempt, worker) counts.
+    Finished(Box<TestResult>),
+    /// A collector failed.
+    CollectFailed(CollectionError),
+    /// Where a test hung when the time limit came. It stays unfinished.
+    Hung {
+        nodeid: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        phase: Option<Phase>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stack: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        worker: Option<String>,
+    },
+    Coverage(Coverage),
+    /// Something the reader of an answer should know: a contradiction, a malformed line, a plug-in in the way.
+    Warning {
+        message: String,
+    },
+}
+
+/// One entry of a run's record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum RunEvent {
+    /// Always first.
+    Started(Box<RunFacts>),
+    IterationStarted {
+        /// Counted from 1.
+        iteration: u32,
+    },
+    /// What the backend understood, strings already cleaned.
+    Test {
+        iteration: u32,
+        test: TestEvent,
+    },
+    StepExited {
+        iteration: u32,
+        exit: StepExit,
+    },
+    IterationEnded {
+        iteration: u32,
+        /// The backend's reading of how its framework ended. `None` if it could not read anything.
+        ending: Option<Ending>,
+        duration_s: f64,
+        /// The last of what the processes printed, both streams, cleaned and bounded.
+        output_tail: String,
+    },
+    /// Something the engine has to say about the run.
+    Warning {
+        message: String,
+    },
+    /// Always last, exactly once.
+    Finished {
+        cause: EndCause,
+        duration_s: f64,
+    },
+}
+
+/// Why the engine stopped working on a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "cause", rename_all = "snake_case")]
+pub enum EndCause {
+    /// All planned work was done.
+    Done,
+    /// A time limit passed: `limit_ms` for one iteration, or for all of them.
+    TimedOut { limit_ms: u64 },
+    /// Somebody asked for it.
+    Cancelled { by: String },
+    /// The engine itself could not go on (a program that does not start, a full disk, a bug).
+    Failed {
+        code: String,
+        message: String,
+        hint: Option<String>,
+    },
+}
+
+/// A backend's reading of how its framework ended. Never the run's status: that takes the rows as well.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ending {
+    pub kind: EndingKind,
+    /// What the exit code means in this framework, whatever the rows say.
+    pub exit: ExitMeaning,
+    /// In words, for every kind but a plain `Completed`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What to do next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+impl Ending {
+    /// The framework went to its end.
+    pub fn completed(exit: ExitMeaning) -> Self {
+        Self {
+            kind: EndingKind::Completed,
+            exit,
+            reason: None,
+            hint: None,
+        }
+    }
+
+    /// Any other end, with its reason.
+    pub fn because(kind: EndingKind, exit: ExitMeaning, reason: impl Into<String>) -> Self {
+        Self {
+            kind,
+            exit,
+            reason: Some(reason.into()),
+            hint: None,
+        }
+    }
+
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndingKind {
+    /// Ran everything it meant to run.
+    Completed,
+    /// Stopped early as it was told to (`-x`, `--maxfail`).
+    Stopped,
+    /// Nothing selected, nothing collected, or the selector names nothing.
+    NoTests,
+    /// Interrupted from within (Ctrl-C, `pytest.exit`, a plug-in).
+    Interrupted,
+    /// Could not do its work: wrong usage, internal error, missing package.
+    Broken,
+    /// The record ends without the framework's own end: a crash, a kill, counts that disagree.
+    Cut,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExitMeaning {
+    /// "All is well."
+    Ok,
+    /// "There are failures."
+    TestsFailed,
+    /// "There was nothing to run."
+    NoTests,
+    /// Any other code, a signal, or none.
+    Other,
+}

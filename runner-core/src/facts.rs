@@ -1,0 +1,84 @@
+//! What is known about a directory and a run before anything starts: values found by reading.
+//!
+//! Discovery ([`crate::project`] on the upper floor) fills them in; backends only look.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// One suite's directory, as discovery found it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Project {
+    /// The repository's root, real path.
+    pub root: PathBuf,
+    /// The suite's directory, real path, inside the root.
+    pub dir: PathBuf,
+    /// The Python that will run the tests. `None` if the suite's backend needs none or none was found.
+    pub interpreter: Option<Interpreter>,
+    /// Programs of other frameworks that were looked for and found, by name (`node`, `cargo`).
+    pub programs: BTreeMap<String, PathBuf>,
+    /// Packages of the JavaScript project (`package.json` and `node_modules`), name to version.
+    pub node_packages: BTreeMap<String, String>,
+}
+
+/// A Python interpreter and what can be read about it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Interpreter {
+    /// As it must be started: a virtual environment's link is never resolved.
+    pub path: PathBuf,
+    /// `3.11.7`, where known.
+    pub version: Option<String>,
+    /// The virtual environment it belongs to.
+    pub venv: Option<PathBuf>,
+    /// Why this one: "the project's own .venv", "--python".
+    pub why: String,
+    /// Installed distributions, lower-case names with `-`, to versions. `None` until somebody asked an
+    /// interpreter that cannot be read (a system Python).
+    pub packages: Option<BTreeMap<String, String>>,
+    /// Candidates that were looked at before this one, each with the reason it was not taken.
+    pub passed_over: Vec<String>,
+}
+
+impl Interpreter {
+    /// The version of an installed distribution, `None` if it is not there or not known.
+    pub fn package(&self, name: &str) -> Option<&str> {
+        self.packages.as_ref()?.get(name).map(String::as_str)
+    }
+}
+
+/// What is known of a run when it starts. The head of its record, and the `environment` of every answer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunFacts {
+    pub run_id: String,
+    pub suite: String,
+    pub backend: String,
+    /// The coverage backend, if one wraps this run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coverage_backend: Option<String>,
+    /// The tool that asked: `run_suite`, `run_n_times`, …
+    pub tool: String,
+    /// The selection in words: what was asked for, verbatim.
+    pub selection: Vec<String>,
+    pub iterations: u32,
+    /// Real path of the repository's root.
+    pub root: PathBuf,
+    /// Where the steps run.
+    pub cwd: PathBuf,
+    /// Command line of the first step.
+    pub argv: Vec<String>,
+    pub interpreter: Option<Interpreter>,
+    /// Wall-clock start, RFC 3339, a label only.
+    pub started_at: String,
+    /// Time limit of one iteration, in seconds.
+    pub timeout_s: Option<f64>,
+    /// Variables that the caller's environment had and the tests did not get.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dropped_variables: Vec<String>,
+    /// Backends that were preferred but could not be used, each with the reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub passed_over: Vec<String>,
+    /// What confines the processes: the supervision tier and the limits in force.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub confinement: BTreeMap<String, String>,
+}

@@ -1,0 +1,1 @@
+//! A report as JUnit XML.

@@ -1,0 +1,37 @@
+//! qaas's core.
+//!
+//! Lower floor (always built): values and seams. No async, no processes, no I/O; alone it is the SDK for
+//! backend authors. Upper floor (feature `engine`): the world those values describe. The lower floor never
+//! imports the upper one.
+
+// -- lower floor --
+pub mod affected;
+pub mod backend;
+pub mod event;
+pub mod facts;
+pub mod model;
+pub mod plan;
+pub mod registry;
+pub mod report;
+pub mod selector;
+pub mod verdict;
+
+// -- upper floor --
+#[cfg(feature = "engine")]
+pub mod config;
+#[cfg(feature = "engine")]
+pub mod engine;
+#[cfg(feature = "engine")]
+pub mod environment;
+#[cfg(feature = "engine")]
+pub mod junit;
+#[cfg(feature = "engine")]
+pub mod ops;
+#[cfg(feature = "engine")]
+pub mod policy;
+#[cfg(feature = "engine")]
+pub mod process;
+#[cfg(feature = "engine")]
+pub mod project;
+#[cfg(feature = "engine")]
+pub mod store;

@@ -1,0 +1,1 @@
+//! The tools, one file each: arguments -> answer. Both faces call these and nothing else.

@@ -1,0 +1,175 @@
+//! What to start and what it leaves behind: written by backends, carried out by the engine.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// Command lines to run one after another, files to lay in the scratch first, files they leave behind.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct Plan {
+    /// Laid into the scratch before the first step.
+    #[serde(default)]
+    pub files: Vec<ScratchFile>,
+    pub steps: Vec<Step>,
+    /// Read back for the reader's `finish`, by name.
+    #[serde(default)]
+    pub artifacts: Vec<Artifact>,
+}
+
+/// A file that a plan needs. The path is relative to the scratch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ScratchFile {
+    pub path: PathBuf,
+    pub contents: String,
+}
+
+/// A file that a step is expected to leave. Believed only if it is a regular file that changed since the plan began.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Artifact {
+    pub name: String,
+    /// Absolute, mostly inside the scratch.
+    pub path: PathBuf,
+}
+
+/// One command line. Never a shell's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// For people and for [`StepExit`]: `pytest`, `coverage json`.
+    pub name: String,
+    pub program: PathBuf,
+    /// What stands between the program and `args`: `-m pytest`, or `-m coverage run -m pytest` once wrapped.
+    #[serde(default)]
+    pub launcher: Vec<String>,
+    #[serde(default)]
+    pub args: Vec<String>,
+    /// Set on top of the run's environment; `None` removes the variable.
+    #[serde(default)]
+    pub env: BTreeMap<String, Option<String>>,
+    pub cwd: PathBuf,
+    #[serde(default)]
+    pub stdout: StdoutUse,
+    /// Whether the step's standard input is the private event channel (else it is null).
+    #[serde(default)]
+    pub channel: bool,
+    /// What to ask of the running processes when the time limit comes, before they are ended.
+    #[serde(default)]
+    pub on_deadline: Option<Dump>,
+    /// Run even if an earlier step did not exit with 0 (a report after failed tests).
+    #[serde(default)]
+    pub always: bool,
+}
+
+impl Step {
+    /// The whole command line, as it is started.
+    pub fn argv(&self) -> Vec<String> {
+        let mut argv = vec![self.program.to_string_lossy().into_owned()];
+        argv.extend(self.launcher.iter().cloned());
+        argv.extend(self.args.iter().cloned());
+        argv
+    }
+}
+
+/// What a step's standard output is for.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StdoutUse {
+    /// Read as lines while the step runs.
+    #[default]
+    Lines,
+    /// Kept whole as the artifact of this name (a tool that can only print its report).
+    File(String),
+}
+
+/// How to ask hanging processes for their stacks: a signal to every descendant that owns one of the files.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Dump {
+    /// Counted from the end of the real-time signals: the signal sent is `SIGRTMAX - from_rtmax`.
+    pub from_rtmax: u8,
+    /// Folder (absolute) and prefix of the files `PREFIX<pid>` that the processes write.
+    pub folder: PathBuf,
+    pub prefix: String,
+}
+
+/// How one step ended.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct StepExit {
+    pub step: String,
+    /// `None` after a signal, or if it never started.
+    pub code: Option<i32>,
+    /// The signal that ended it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal: Option<i32>,
+    /// Ended by qaas because the time limit had passed.
+    #[serde(default)]
+    pub timed_out: bool,
+    /// Ended by qaas because somebody asked for it.
+    #[serde(default)]
+    pub cancelled: bool,
+    pub duration_s: f64,
+    /// Processes that outlived the step's main process and were ended: `name (pid)`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub leaked: Vec<String>,
+    /// Something that the supervision itself has to say (it was killed by a test, a limit was hit).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// Where lines came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stream {
+    Stdout,
+    Stderr,
+    /// The private event channel.
+    Channel,
+}
+
+/// All complete lines that one read brought, without their line ends, decoded lossily.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Lines {
+    /// Index into [`Plan::steps`].
+    pub step: usize,
+    pub stream: Stream,
+    pub lines: Vec<String>,
+}
+
+/// The planned files as the engine found them after the last step.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Artifacts {
+    files: BTreeMap<String, ArtifactState>,
+    /// Contents of the stack files asked for by [`Dump`], by process id.
+    pub dumps: BTreeMap<u32, String>,
+}
+
+/// What became of one planned file.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ArtifactState {
+    Bytes(Vec<u8>),
+    Missing,
+    /// It is there, but no step of this plan wrote it.
+    Stale,
+    /// Not a regular file, too large, not readable: why, in words.
+    Unusable(String),
+}
+
+impl Artifacts {
+    pub fn insert(&mut self, name: impl Into<String>, state: ArtifactState) {
+        self.files.insert(name.into(), state);
+    }
+
+    /// The state of a planned file; `Missing` for a name that was not planned.
+    pub fn get(&self, name: &str) -> &ArtifactState {
+        self.files.get(name).unwrap_or(&ArtifactState::Missing)
+    }
+
+    /// The contents, or why there are none, as a sentence's end ("was not written").
+    pub fn bytes(&self, name: &str) -> Result<&[u8], String> {
+        match self.get(name) {
+            ArtifactState::Bytes(bytes) => Ok(bytes),
+            ArtifactState::Missing => Err("was not written".to_owned()),
+            ArtifactState::Stale => Err("was not written by this run (it is older)".to_owned()),
+            ArtifactState::Unusable(why) => Err(why.clone()),
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Who asks, and what follows from it: one value, made once at the door.
+
+use std::time::Duration;
+
+/// The two kinds of callers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Caller {
+    /// Someone at a terminal: `qaas run`, `repeat`, `coverage`.
+    Person,
+    /// A program that reads answers: `qaas mcp`, `qaas call`.
+    Agent,
+}
+
+/// What a caller's runs may do and what their answers look like.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Policy {
+    pub caller: Caller,
+    /// Whether the tests inherit the whole environment; else an allowlist and `[env] pass`.
+    pub inherit_environment: bool,
+    /// Whether secrets are taken out of what the tests print.
+    pub redact: bool,
+    /// Whether the tests get a `TMPDIR` of their own, and qaas's `cache_dir` instead of the repository's.
+    pub private_folders: bool,
+    /// Time limit of a run that names none. `None`: no limit.
+    pub default_timeout: Option<Duration>,
+    /// The longest limit that may be asked for. `None`: any.
+    pub max_timeout: Option<Duration>,
+    /// Size of an answer in bytes, text and structure together. `None`: all rows.
+    pub max_bytes: Option<usize>,
+}
+
+impl Policy {
+    pub fn person() -> Self {
+        Self {
+            caller: Caller::Person,
+            inherit_environment: true,
+            redact: false,
+            private_folders: false,
+            default_timeout: None,
+            max_timeout: None,
+            max_bytes: None,
+        }
+    }
+
+    pub fn agent() -> Self {
+        Self {
+            caller: Caller::Agent,
+            inherit_environment: false,
+            redact: true,
+            private_folders: true,
+            default_timeout: Some(Duration::from_secs(300)),
+            max_timeout: Some(Duration::from_secs(900)),
+            max_bytes: Some(20_000),
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Asking a run to end: politely first, at once when asked again.
+
+use std::sync::{Arc, OnceLock};
+
+use tokio_util::sync::CancellationToken;
+
+/// A request to end, shared by all that work on one run. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub struct Cancel {
+    asked: CancellationToken,
+    at_once: CancellationToken,
+    by: Arc<OnceLock<String>>,
+}
+
+impl Cancel {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Asks for an end with grace. The first caller's name stays: `the client`, `SIGTERM`, `cancel_run`.
+    pub fn ask(&self, by: &str) {
+        self.by.get_or_init(|| by.to_owned());
+        self.asked.cancel();
+    }
+
+    /// Asks for an end without any grace.
+    pub fn at_once(&self, by: &str) {
+        self.ask(by);
+        self.at_once.cancel();
+    }
+
+    pub fn is_asked(&self) -> bool {
+        self.asked.is_cancelled()
+    }
+
+    pub fn is_at_once(&self) -> bool {
+        self.at_once.is_cancelled()
+    }
+
+    /// Waits until an end is asked for.
+    pub async fn asked(&self) {
+        self.asked.cancelled().await;
+    }
+
+    /// Waits until an end without grace is asked for.
+    pub async fn asked_at_once(&self) {
+        self.at_once.cancelled().await;
+    }
+
+    /// Who asked first.
+    pub fn by(&self) -> &str {
+        self.by.get().map_or("the caller", String::as_str)
+    }
+}

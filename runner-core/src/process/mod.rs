@@ -1,0 +1,103 @@
+//! Supervision: the only room that starts processes. One call runs one step to its certain end.
+//!
+//! Everything that needs Linux sits in `linux.rs` (and the like) with a portable sibling.
+
+mod cancel;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+pub use cancel::Cancel;
+
+use crate::plan::{Dump, StepExit, Stream};
+
+/// How to start the small supervising process: the running program again, with a hidden first argument. The
+/// path is a value given by `main`: `/proc/self/exe` on Linux, so that an upgrade under a living server does no harm.
+#[derive(Clone, Debug)]
+pub struct Supervisor {
+    pub program: PathBuf,
+    /// Mostly `["__supervise"]`. [`supervise_main`] must be what the program does then.
+    pub args: Vec<OsString>,
+}
+
+/// One process to run, with everything it may depend on.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// For [`StepExit::step`].
+    pub name: String,
+    /// Program first.
+    pub argv: Vec<OsString>,
+    /// The whole environment, nothing is inherited.
+    pub env: BTreeMap<OsString, OsString>,
+    pub cwd: PathBuf,
+    /// Whether standard input is the private event channel (one end of a socket pair, shut for reading back); else null.
+    pub channel: bool,
+    /// Where standard output goes instead of to the reader.
+    pub stdout_file: Option<PathBuf>,
+    /// Monotonic. `None`: no limit.
+    pub deadline: Option<Instant>,
+    /// Between SIGTERM and SIGKILL when the deadline passed.
+    pub grace: Duration,
+    /// The same after a cancel, a client that went away, or a signal.
+    pub cancel_grace: Duration,
+    /// What to ask for before the SIGTERM of the deadline.
+    pub on_deadline: Option<Dump>,
+    pub limits: Limits,
+}
+
+/// Resource limits of one step. None by default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    pub processes: Option<u64>,
+    pub memory_bytes: Option<u64>,
+    pub file_bytes: Option<u64>,
+    pub cpu_seconds: Option<u64>,
+}
+
+/// What [`Supervisor::run`] gives back: nothing of the job is alive any more.
+#[derive(Clone, Debug, Default)]
+pub struct Exited {
+    pub exit: StepExit,
+    /// Contents of the stack files, by process id.
+    pub dumps: BTreeMap<u32, String>,
+    /// Bytes of output that were not handed on because a line was longer than the limit.
+    pub dropped_bytes: u64,
+}
+
+/// A job that could not be started, or whose supervision broke.
+#[derive(Debug, thiserror::Error)]
+pub enum ProcessError {
+    #[error("could not start {program}: {source}")]
+    Start { program: String, source: std::io::Error },
+    #[error("the working folder {cwd} cannot be used: {source}")]
+    WorkingFolder { cwd: PathBuf, source: std::io::Error },
+    #[error("the supervising process did not answer as expected: {what}")]
+    Supervisor { what: String },
+}
+
+/// Called with all complete lines that one read brought.
+pub type LineSink<'a> = &'a mut (dyn FnMut(Stream, Vec<String>) + Send);
+
+impl Supervisor {
+    /// Runs a job to its end. Returns when its main process is gone, its output is drained (bounded), and every
+    /// descendant is dead.
+    pub async fn run(&self, job: Job, cancel: &Cancel, sink: LineSink<'_>) -> Result<Exited, ProcessError> {
+        let _ = (job, cancel, sink);
+        todo!("process room")
+    }
+
+    /// What confines the processes of a run on this machine: tier and limits, for `environment` and `doctor`.
+    pub fn confinement(&self, limits: &Limits) -> BTreeMap<String, String> {
+        let _ = limits;
+        BTreeMap::new()
+    }
+}
+
+/// What the hidden supervising process does. Never returns to the command line.
+pub fn supervise_main() -> i32 {
+    todo!("process room")
+}

@@ -1,0 +1,55 @@
+//! The backends there are: an explicit, ordered list, made once by the binary.
+
+use std::sync::Arc;
+
+use crate::backend::{BackendInfo, TestBackend};
+
+/// An ordered list of backends. No magic: what is in it was put there by name.
+#[derive(Clone, Default)]
+pub struct Registry {
+    backends: Vec<Arc<dyn TestBackend>>,
+}
+
+impl Registry {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a backend; a later one of the same name takes the earlier one's place.
+    #[must_use]
+    pub fn with(mut self, backend: Arc<dyn TestBackend>) -> Self {
+        self.add(backend);
+        self
+    }
+
+    /// See [`Registry::with`].
+    pub fn add(&mut self, backend: Arc<dyn TestBackend>) {
+        let name = backend.info().name;
+        match self.backends.iter_mut().find(|known| known.info().name == name) {
+            Some(place) => *place = backend,
+            None => self.backends.push(backend),
+        }
+    }
+
+    pub fn get(&self, name: &str) -> Option<&Arc<dyn TestBackend>> {
+        self.backends.iter().find(|backend| backend.info().name == name)
+    }
+
+    pub fn infos(&self) -> Vec<BackendInfo> {
+        self.backends.iter().map(|backend| backend.info()).collect()
+    }
+
+    pub fn names(&self) -> Vec<String> {
+        self.infos().into_iter().map(|info| info.name).collect()
+    }
+}
+
+/// The candidate nearest to a mistyped word, if one is near enough to be worth naming.
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    candidates
+        .into_iter()
+        .map(|candidate| (strsim::damerau_levenshtein(word, candidate), candidate))
+        .filter(|(distance, candidate)| *distance <= candidate.len().max(word.len()).div_ceil(3))
+        .min()
+        .map(|(_, candidate)| candidate)
+}

@@ -1,0 +1,285 @@
+//! The report: the fold of a run's events. Never written by hand, always recomputable.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::Serialize;
+
+use crate::event::{EndCause, Ending, RunEvent, TestEvent};
+use crate::facts::RunFacts;
+use crate::model::{
+    Attempt, CollectionError, Coverage, Location, Outcome, Phase, Status, TestResult, Unfinished,
+};
+use crate::plan::StepExit;
+use crate::verdict;
+
+/// Everything known about a run. [`Report::add`] is the only way it changes.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Report {
+    pub facts: RunFacts,
+    /// At least one entry once the run began.
+    pub iterations: Vec<Iteration>,
+    /// `None` while the run goes on.
+    pub cause: Option<EndCause>,
+    pub duration_s: f64,
+    pub warnings: Vec<String>,
+}
+
+/// One execution of the plan.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Iteration {
+    /// One row for each nodeid, in the order of their first verdict.
+    pub rows: Vec<TestResult>,
+    pub collection_errors: Vec<CollectionError>,
+    /// Tests that exist (listing only).
+    pub found: Vec<Found>,
+    /// Tests the framework meant to run. `None` if it never said.
+    pub selected: Option<u64>,
+    pub deselected: u64,
+    pub exits: Vec<StepExit>,
+    pub ending: Option<Ending>,
+    pub ended: bool,
+    pub coverage: Option<Coverage>,
+    pub duration_s: f64,
+    pub output_tail: String,
+    pub warnings: Vec<String>,
+    #[serde(skip)]
+    index: HashMap<String, usize>,
+    #[serde(skip)]
+    reruns: HashMap<String, Vec<Attempt>>,
+    /// Started and not finished; a worker may run one while another runs its namesake.
+    running: Vec<Unfinished>,
+}
+
+/// A test that exists.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Found {
+    pub nodeid: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub location: Option<Location>,
+}
+
+impl Report {
+    /// Folds a whole record.
+    pub fn fold<'a>(events: impl IntoIterator<Item = &'a RunEvent>) -> Self {
+        let mut report = Self::default();
+        for event in events {
+            report.add(event);
+        }
+        report
+    }
+
+    /// Takes in one event.
+    pub fn add(&mut self, event: &RunEvent) {
+        match event {
+            RunEvent::Started(facts) => self.facts = (**facts).clone(),
+            RunEvent::IterationStarted { iteration } => {
+                self.iteration_mut(*iteration);
+            }
+            RunEvent::Test { iteration, test } => self.iteration_mut(*iteration).add(test),
+            RunEvent::StepExited { iteration, exit } => {
+                self.iteration_mut(*iteration).exits.push(exit.clone());
+            }
+            RunEvent::IterationEnded {
+                iteration,
+                ending,
+                duration_s,
+                output_tail,
+            } => {
+                let iteration = self.iteration_mut(*iteration);
+                iteration.ending.clone_from(ending);
+                iteration.duration_s = *duration_s;
+                iteration.output_tail.clone_from(output_tail);
+                iteration.ended = true;
+            }
+            RunEvent::Warning { message } => self.warnings.push(message.clone()),
+            RunEvent::Finished { cause, duration_s } => {
+                // The first end counts: a record has one, and a damaged one must not change its mind.
+                if self.cause.is_none() {
+                    self.cause = Some(cause.clone());
+                    self.duration_s = *duration_s;
+                }
+            }
+        }
+    }
+
+    /// The run's status and, unless it is plainly green, the reason in words.
+    pub fn verdict(&self) -> verdict::Verdict {
+        verdict::judge(self)
+    }
+
+    pub fn status(&self) -> Status {
+        self.verdict().status
+    }
+
+    /// The first (mostly only) iteration; an empty one if the run never began.
+    pub fn first(&self) -> &Iteration {
+        static NONE: std::sync::LazyLock<Iteration> = std::sync::LazyLock::new(Iteration::default);
+        self.iterations.first().unwrap_or(&NONE)
+    }
+
+    fn iteration_mut(&mut self, number: u32) -> &mut Iteration {
+        let wanted = number.max(1) as usize;
+        if self.iterations.len() < wanted {
+            self.iterations.resize_with(wanted, Iteration::default);
+        }
+        &mut self.iterations[wanted - 1]
+    }
+}
+
+impl Iteration {
+    /// The row of exactly this nodeid.
+    pub fn row(&self, nodeid: &str) -> Option<&TestResult> {
+        self.index.get(nodeid).map(|&place| &self.rows[place])
+    }
+
+    /// Tests that began and did not end.
+    pub fn unfinished(&self) -> &[Unfinished] {
+        &self.running
+    }
+
+    /// How many tests the framework meant to run and never began. `None` if it never said how many.
+    pub fn never_started(&self) -> Option<u64> {
+        let begun = self.finished_tests() as u64 + self.running.len() as u64;
+        self.selected.map(|selected| selected.saturating_sub(begun))
+    }
+
+    /// Tests that finished (rows that stand for whole files are not counted).
+    pub fn finished_tests(&self) -> usize {
+        self.rows.iter().filter(|row| row.is_test()).count()
+    }
+
+    /// Count of each outcome, collection errors included as `error`, outcomes that did not occur left out.
+    pub fn totals(&self) -> BTreeMap<Outcome, u64> {
+        let mut totals = BTreeMap::new();
+        for row in &self.rows {
+            *totals.entry(row.outcome).or_default() += 1;
+        }
+        let only_collected = self
+            .collection_errors
+            .iter()
+            .filter(|e| !self.index.contains_key(&e.nodeid));
+        let errors = only_collected.count() as u64;
+        if errors > 0 {
+            *totals.entry(Outcome::Error).or_default() += errors;
+        }
+        totals
+    }
+
+    /// Whether anything seen keeps this iteration from being green.
+    pub fn has_failures(&self) -> bool {
+        !self.collection_errors.is_empty() || self.rows.iter().any(|row| row.outcome.is_bad())
+    }
+
+    fn add(&mut self, event: &TestEvent) {
+        match event {
+            TestEvent::Found { nodeid, location } => {
+                self.found.push(Found {
+                    nodeid: nodeid.clone(),
+                    location: location.clone(),
+                });
+            }
+            TestEvent::Counted { selected, deselected } => {
+                self.selected = Some(*selected);
+                self.deselected = *deselected;
+            }
+            TestEvent::Started { nodeid, worker } => self.start(nodeid, worker.as_ref()),
+            TestEvent::Entered { nodeid, phase } => {
+                if let Some(running) = self.running.iter_mut().find(|r| r.nodeid == *nodeid) {
+                    running.phase = Some(*phase);
+                }
+            }
+            TestEvent::Reran { nodeid, attempt } => {
+                self.reruns
+                    .entry(nodeid.clone())
+                    .or_default()
+                    .push(attempt.clone());
+            }
+            TestEvent::Finished(result) => self.finish(result),
+            TestEvent::CollectFailed(error) => {
+                // Every xdist worker collects, and fails, for itself: once is enough.
+                if !self
+                    .collection_errors
+                    .iter()
+                    .any(|known| known.nodeid == error.nodeid)
+                {
+                    self.collection_errors.push(error.clone());
+                }
+            }
+            TestEvent::Hung {
+                nodeid,
+                phase,
+                stack,
+                worker,
+            } => {
+                self.hang(nodeid, *phase, stack.as_ref(), worker.as_ref());
+            }
+            TestEvent::Coverage(coverage) => self.coverage = Some(coverage.clone()),
+            TestEvent::Warning { message } => self.warnings.push(message.clone()),
+        }
+    }
+
+    fn start(&mut self, nodeid: &str, worker: Option<&String>) {
+        if !self
+            .running
+            .iter()
+            .any(|r| r.nodeid == nodeid && r.worker.as_ref() == worker)
+        {
+            self.running.push(Unfinished {
+                nodeid: nodeid.to_owned(),
+                phase: None,
+                stack: None,
+                worker: worker.cloned(),
+            });
+        }
+    }
+
+    fn finish(&mut self, result: &TestResult) {
+        let same = |r: &Unfinished| r.nodeid == result.nodeid && r.worker == result.worker;
+        let place = self.running.iter().position(same);
+        let place = place.or_else(|| self.running.iter().position(|r| r.nodeid == result.nodeid));
+        if let Some(place) = place {
+            self.running.remove(place);
+        }
+        match self.index.get(&result.nodeid) {
+            None => {
+                let mut row = result.clone();
+                if let Some(attempts) = self.reruns.remove(&result.nodeid) {
+                    row.attempt = row.attempt.max(attempts.len() as u32 + 1);
+                    row.attempts = attempts;
+                }
+                self.index.insert(row.nodeid.clone(), self.rows.len());
+                self.rows.push(row);
+            }
+            Some(&place) => self.second_verdict(place, result),
+        }
+    }
+
+    /// The first verdict for a test counts. Only another worker that ran the same test may make it worse.
+    fn second_verdict(&mut self, place: usize, result: &TestResult) {
+        let row = &mut self.rows[place];
+        let other_worker = row.worker != result.worker;
+        let (first, second) = (row.outcome, result.outcome);
+        if other_worker && second.severity() > first.severity() {
+            *row = result.clone();
+        }
+        let kept = row.outcome;
+        if first != second || !other_worker {
+            self.warnings.push(format!(
+                "{} was reported more than once ({first}, then {second}); {kept} is kept",
+                result.nodeid
+            ));
+        }
+    }
+
+    fn hang(&mut self, nodeid: &str, phase: Option<Phase>, stack: Option<&String>, worker: Option<&String>) {
+        self.start(nodeid, worker);
+        let hung = self
+            .running
+            .iter_mut()
+            .find(|r| r.nodeid == nodeid && r.worker.as_ref() == worker);
+        if let Some(hung) = hung {
+            hung.phase = phase.or(hung.phase);
+            hung.stack = stack.cloned().or(hung.stack.take());
+        }
+    }
+}

@@ -1,0 +1,2 @@
+//! qaas: the command line.
+fn main() {}
