@@ -4,7 +4,7 @@ mod settings;
 
 use std::path::{Path, PathBuf};
 
-pub use settings::{CommandBackend, Env, McpSettings, Settings, Suite};
+pub use settings::{CommandBackend, CoverageChoice, Env, McpSettings, Place, Settings, Suite};
 
 /// A `qaas.toml` that cannot be used: what, where, why, and what to do.
 #[derive(Clone, Debug, thiserror::Error)]

@@ -25,10 +25,9 @@ pub struct Settings {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suite {
     pub name: String,
-    /// In order of preference. Never empty.
+    /// In order of preference. Empty: nobody said, and detection ([`crate::project::suites`]) decides.
     pub backend: Vec<String>,
-    /// The coverage backend; `None` for `coverage = false`.
-    pub coverage: Option<String>,
+    pub coverage: CoverageChoice,
     /// Relative to the root, `.` by default.
     pub dir: PathBuf,
     /// Relative to `dir`.
@@ -52,7 +51,7 @@ impl Suite {
         Self {
             name: name.into(),
             backend,
-            coverage: None,
+            coverage: CoverageChoice::Default,
             dir: PathBuf::from("."),
             paths: Vec::new(),
             timeout: None,
@@ -65,13 +64,35 @@ impl Suite {
     }
 }
 
+/// What a suite says about measuring coverage.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum CoverageChoice {
+    /// Nothing: the first backend with the capability and the language of the suite's test backend.
+    #[default]
+    Default,
+    /// `coverage = false`.
+    Off,
+    /// `coverage = "NAME"`.
+    Named(String),
+}
+
 /// A `[backend.NAME]` table as written; the backend that its `kind` names reads the rest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CommandBackend {
     pub kind: String,
+    /// All other keys.
     pub table: Map<String, Value>,
-    /// Where the table stands in the file, for errors of its reader.
+    /// Where the table stands in the file, for errors of its reader. Counted from 1.
     pub line: usize,
+    /// Where each key stands, dotted below the table (`report.format`; array items as `run[0]`).
+    pub places: BTreeMap<String, Place>,
+}
+
+/// A place in `qaas.toml`. Counted from 1; `column` counts characters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    pub line: usize,
+    pub column: usize,
 }
 
 /// `[env]`: what the tests of an agent's run get beside the allowlist.
