@@ -1,0 +1,1 @@
+"""A small shop, with one mistake in it for qaas to find."""

@@ -1,0 +1,74 @@
+//! The arrows between the crates point down only: `src -> mcp, backends/*, affected -> runner-core`.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use serde_json::Value;
+
+/// Each workspace crate with the workspace crates it names, dev-dependencies left out.
+fn arrows() -> BTreeMap<String, Vec<String>> {
+    #[expect(clippy::disallowed_methods, reason = "tests start processes")]
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version=1", "--no-deps", "--offline"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let packages = metadata["packages"].as_array().unwrap();
+    let name = |package: &Value| package["name"].as_str().unwrap().to_owned();
+    let ours: Vec<String> = packages.iter().map(name).collect();
+    let targets = |package: &Value| {
+        let dependencies = package["dependencies"].as_array().unwrap().iter();
+        let used = dependencies.filter(|dependency| dependency["kind"].is_null()).map(name);
+        used.filter(|dependency| ours.contains(dependency)).collect()
+    };
+    packages.iter().map(|package| (name(package), targets(package))).collect()
+}
+
+fn is_backend(name: &str) -> bool {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("backends").join(name);
+    folder.is_dir()
+}
+
+#[test]
+fn runner_core_names_no_other_crate() {
+    assert_eq!(arrows()["runner-core"], Vec::<String>::new());
+}
+
+#[test]
+fn mcp_and_affected_name_only_runner_core() {
+    let arrows = arrows();
+    assert_eq!(arrows["mcp"], ["runner-core"]);
+    assert_eq!(arrows["affected"], ["runner-core"]);
+}
+
+#[test]
+fn a_backend_names_runner_core_and_at_most_base_crates() {
+    let arrows = arrows();
+    let backends: Vec<_> = arrows.iter().filter(|(name, _)| is_backend(name)).collect();
+    assert!(backends.len() >= 5, "the backends' folder was not found");
+    for (name, targets) in backends {
+        for target in targets {
+            assert!(target == "runner-core" || target.ends_with("-base"), "{name} names {target}");
+        }
+    }
+}
+
+#[test]
+fn the_lower_floor_never_imports_the_upper() {
+    // That it builds alone is checked by `script/test`; here: no source line of it speaks of the upper floor's rooms.
+    let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("runner-core/src");
+    let lib = std::fs::read_to_string(source.join("lib.rs")).unwrap();
+    let lower = lib.split("// -- upper floor --").next().unwrap();
+    let rooms = lower.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';'));
+    let upper = ["config", "engine", "environment", "ops", "policy", "process", "project", "store", "trust"];
+    let mut seen = 0;
+    for room in rooms {
+        let text = std::fs::read_to_string(source.join(room).with_extension("rs")).unwrap_or_default();
+        seen += usize::from(!text.is_empty());
+        for name in upper {
+            assert!(!text.contains(&format!("use crate::{name}")), "{room}.rs imports {name}");
+        }
+    }
+    assert!(seen >= 9, "only {seen} rooms were read");
+}

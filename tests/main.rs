@@ -1,0 +1,5 @@
+//! Drives the real `qaas` on real small projects. One binary: one link, one place for what the tests share.
+
+mod support;
+
+mod layering;

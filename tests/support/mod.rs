@@ -1,0 +1,7 @@
+//! What the tests share: environments with pinned packages, small projects, and the binary under test.
+
+mod project;
+mod venv;
+
+pub(crate) use project::{Answer, Project};
+pub(crate) use venv::{Pytest, venv};
