@@ -19,14 +19,21 @@ fn arrows() -> BTreeMap<String, Vec<String>> {
     let ours: Vec<String> = packages.iter().map(name).collect();
     let targets = |package: &Value| {
         let dependencies = package["dependencies"].as_array().unwrap().iter();
-        let used = dependencies.filter(|dependency| dependency["kind"].is_null()).map(name);
+        let used = dependencies
+            .filter(|dependency| dependency["kind"].is_null())
+            .map(name);
         used.filter(|dependency| ours.contains(dependency)).collect()
     };
-    packages.iter().map(|package| (name(package), targets(package))).collect()
+    packages
+        .iter()
+        .map(|package| (name(package), targets(package)))
+        .collect()
 }
 
 fn is_backend(name: &str) -> bool {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("backends").join(name);
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("backends")
+        .join(name);
     folder.is_dir()
 }
 
@@ -49,7 +56,10 @@ fn a_backend_names_runner_core_and_at_most_base_crates() {
     assert!(backends.len() >= 5, "the backends' folder was not found");
     for (name, targets) in backends {
         for target in targets {
-            assert!(target == "runner-core" || target.ends_with("-base"), "{name} names {target}");
+            assert!(
+                target == "runner-core" || target.ends_with("-base"),
+                "{name} names {target}"
+            );
         }
     }
 }
@@ -60,14 +70,29 @@ fn the_lower_floor_never_imports_the_upper() {
     let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("runner-core/src");
     let lib = std::fs::read_to_string(source.join("lib.rs")).unwrap();
     let lower = lib.split("// -- upper floor --").next().unwrap();
-    let rooms = lower.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';'));
-    let upper = ["config", "engine", "environment", "ops", "policy", "process", "project", "store", "trust"];
+    let rooms = lower
+        .lines()
+        .filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';'));
+    let upper = [
+        "config",
+        "engine",
+        "environment",
+        "ops",
+        "policy",
+        "process",
+        "project",
+        "store",
+        "trust",
+    ];
     let mut seen = 0;
     for room in rooms {
         let text = std::fs::read_to_string(source.join(room).with_extension("rs")).unwrap_or_default();
         seen += usize::from(!text.is_empty());
         for name in upper {
-            assert!(!text.contains(&format!("use crate::{name}")), "{room}.rs imports {name}");
+            assert!(
+                !text.contains(&format!("use crate::{name}")),
+                "{room}.rs imports {name}"
+            );
         }
     }
     assert!(seen >= 9, "only {seen} rooms were read");

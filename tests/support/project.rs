@@ -27,7 +27,10 @@ impl Project {
     }
 
     pub(crate) fn with_pytest(version: Pytest) -> Self {
-        Self::bare().env("VIRTUAL_ENV", version.python().ancestors().nth(2).unwrap().to_str().unwrap())
+        Self::bare().env(
+            "VIRTUAL_ENV",
+            version.python().ancestors().nth(2).unwrap().to_str().unwrap(),
+        )
     }
 
     /// An empty repository and no environment at all.
@@ -36,7 +39,10 @@ impl Project {
         for name in ["repo", "state", "home", "tmp"] {
             std::fs::create_dir(folder.path().join(name)).unwrap();
         }
-        Self { folder, env: Vec::new() }
+        Self {
+            folder,
+            env: Vec::new(),
+        }
     }
 
     /// Adds a file to the repository.
@@ -103,8 +109,14 @@ impl Project {
     /// Calls a tool as an agent would, and gives its structured answer.
     pub(crate) fn call(&self, tool: &str, arguments: &Value) -> Value {
         let root = self.root();
-        let answer =
-            self.qaas(&["call", tool, "--root", root.to_str().unwrap(), "--args", &arguments.to_string()]);
+        let answer = self.qaas(&[
+            "call",
+            tool,
+            "--root",
+            root.to_str().unwrap(),
+            "--args",
+            &arguments.to_string(),
+        ]);
         answer.json()
     }
 }

@@ -39,6 +39,10 @@ pub(crate) fn venv(name: &str) -> PathBuf {
         .arg(top.join("tests/requirements").join(format!("{name}.txt")))
         .output()
         .expect("script/venv starts");
-    assert!(output.status.success(), "script/venv {name}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "script/venv {name}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     PathBuf::from(String::from_utf8(output.stdout).unwrap().trim())
 }
