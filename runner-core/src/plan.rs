@@ -33,7 +33,7 @@ pub struct Artifact {
 }
 
 /// One command line. Never a shell's.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct Step {
     /// For people and for [`StepExit`]: `pytest`, `coverage json`.
     pub name: String,
@@ -46,6 +46,11 @@ pub struct Step {
     /// Set on top of the run's environment; `None` removes the variable.
     #[serde(default)]
     pub env: BTreeMap<String, Option<String>>,
+    /// Put in front of path lists (`PYTHONPATH`): what the run's environment (and [`Step::env`]) holds stays behind
+    /// it, after the platform's separator. A variable that is absent or empty becomes the entry alone. A plan cannot
+    /// see the environment, so it cannot do this itself.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env_prepend: BTreeMap<String, String>,
     pub cwd: PathBuf,
     #[serde(default)]
     pub stdout: StdoutUse,
