@@ -13,6 +13,9 @@ pub struct Environment {
     pub undecodable: Vec<String>,
     /// The working folder `qaas` was started in.
     pub cwd: PathBuf,
+    /// The running program's file, so that an environment made for qaas itself (`uvx`, `pipx`) is not taken for the
+    /// project's. `None`: not known.
+    pub program: Option<PathBuf>,
 }
 
 impl Environment {

@@ -16,10 +16,25 @@ pub struct Project {
     pub dir: PathBuf,
     /// The Python that will run the tests. `None` if the suite's backend needs none or none was found.
     pub interpreter: Option<Interpreter>,
+    /// Why there is no usable interpreter. An error only for a suite that needs one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interpreter_problem: Option<Problem>,
+    /// The tool that keeps the Python environment, by its lock file: `uv`, `poetry`, `pdm`, `pipenv`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manager: Option<String>,
     /// Programs of other frameworks that were looked for and found, by name (`node`, `cargo`).
     pub programs: BTreeMap<String, PathBuf>,
     /// Packages of the JavaScript project (`package.json` and `node_modules`), name to version.
     pub node_packages: BTreeMap<String, String>,
+}
+
+/// Something that was looked for and not found, or found broken: what an error says once somebody needs it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Problem {
+    /// A stable word for programs.
+    pub code: String,
+    pub message: String,
+    pub hint: Option<String>,
 }
 
 /// A Python interpreter and what can be read about it.
@@ -38,6 +53,9 @@ pub struct Interpreter {
     pub packages: Option<BTreeMap<String, String>>,
     /// Candidates that were looked at before this one, each with the reason it was not taken.
     pub passed_over: Vec<String>,
+    /// Other interpreters of this machine, of interest only if this one will not do.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also_seen: Vec<String>,
 }
 
 impl Interpreter {

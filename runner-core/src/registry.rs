@@ -8,6 +8,27 @@ use crate::backend::{BackendInfo, TestBackend};
 #[derive(Clone, Default)]
 pub struct Registry {
     backends: Vec<Arc<dyn TestBackend>>,
+    detections: Vec<Detection>,
+}
+
+/// How a repository without a configuration shows that it has tests of some kind. (Python tests need none: they are
+/// found by pytest's own files, and served by every registered backend of language `python`.)
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Detection {
+    /// The name that the suite gets.
+    pub suite: String,
+    pub marker: Marker,
+    /// The suite's backends, in order of preference.
+    pub backends: Vec<String>,
+}
+
+/// What to look for in a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Marker {
+    /// A regular file of this name: `Cargo.toml`.
+    File(String),
+    /// A package that `package.json` depends on: `vitest`.
+    NodePackage(String),
 }
 
 impl Registry {
@@ -29,6 +50,17 @@ impl Registry {
             Some(place) => *place = backend,
             None => self.backends.push(backend),
         }
+    }
+
+    /// Adds a row to what is looked for in a repository without a configuration.
+    #[must_use]
+    pub fn with_detection(mut self, detection: Detection) -> Self {
+        self.detections.push(detection);
+        self
+    }
+
+    pub fn detections(&self) -> &[Detection] {
+        &self.detections
     }
 
     pub fn get(&self, name: &str) -> Option<&Arc<dyn TestBackend>> {

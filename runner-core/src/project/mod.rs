@@ -50,22 +50,24 @@ pub fn find_root(explicit: Option<&Path>, environment: &Environment) -> Result<P
     todo!("project room")
 }
 
-/// The configured suites, or those that the directory's files speak of.
-pub fn suites(root: &Path, settings: &Settings) -> Vec<Suite> {
-    let _ = (root, settings);
+/// The configured suites (with a backend filled in where nobody said), or those that the directory's files speak of.
+/// What backends look for is in `registry` ([`Registry::detections`]). Empty: nothing here looks like tests.
+pub fn suites(root: &Path, settings: &Settings, registry: &Registry) -> Vec<Suite> {
+    let _ = (root, settings, registry);
     todo!("project room")
 }
 
 /// Reads what is known about a suite's directory. `start` is where the interpreter search starts (the suite's
-/// folder, or the `cwd` of a call).
+/// folder, or the `cwd` of a call). `registry` says which programs are worth looking for.
 pub fn discover(
     root: &Path,
     suite: &Suite,
+    registry: &Registry,
     start: &Path,
     overrides: &Overrides,
     environment: &Environment,
 ) -> Result<Project, ProjectError> {
-    let _ = (root, suite, start, overrides, environment);
+    let _ = (root, suite, registry, start, overrides, environment);
     todo!("project room")
 }
 
