@@ -1,1 +1,14 @@
-//! to come
+//! What qaas's pytest backends share. Not a backend itself.
+//!
+//! From a request to command lines ([`command`]), what pytest's exit codes mean ([`exit`]), and what pytest says on
+//! its streams when it could not do its work ([`said`], [`trouble`]). How rows are read is each backend's own affair.
+
+pub mod command;
+pub mod exit;
+pub mod options;
+pub mod said;
+pub mod trouble;
+
+pub use command::base_plan;
+pub use options::{PytestVersion, needs, option_specs, pytest_version};
+pub use said::Said;
