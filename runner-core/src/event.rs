@@ -42,6 +42,9 @@ pub enum TestEvent {
     },
     /// A test ended, teardown included. The first verdict for (nodeid, attempt, worker) counts.
     Finished(Box<TestResult>),
+    /// More about a test that already finished (its text, its duration), from a source that speaks only at the end.
+    /// Fills in what its row does not say; never changes an outcome, never makes a row.
+    Detailed(Box<TestResult>),
     /// A collector failed.
     CollectFailed(CollectionError),
     /// Where a test hung when the time limit came. It stays unfinished.

@@ -237,6 +237,28 @@ impl TestResult {
         }
     }
 
+    /// Takes over from `other` what this row does not know. The name, the outcome and the attempt stay.
+    pub fn fill_from(&mut self, other: &Self) {
+        fn fill<T: Clone>(mine: &mut Option<T>, other: Option<&T>) {
+            if mine.is_none() {
+                *mine = other.cloned();
+            }
+        }
+        fn fill_list<T: Clone>(mine: &mut Vec<T>, other: &[T]) {
+            if mine.is_empty() {
+                mine.extend_from_slice(other);
+            }
+        }
+        fill(&mut self.duration_s, other.duration_s.as_ref());
+        fill(&mut self.message, other.message.as_ref());
+        fill(&mut self.location, other.location.as_ref());
+        fill(&mut self.output, other.output.as_ref());
+        fill(&mut self.worker, other.worker.as_ref());
+        fill_list(&mut self.failures, &other.failures);
+        fill_list(&mut self.attempts, &other.attempts);
+        fill_list(&mut self.subtests, &other.subtests);
+    }
+
     /// Whether this row is a test that ran, not a file that skipped itself during collection.
     pub fn is_test(&self) -> bool {
         self.phase != Some(Phase::Collect)

@@ -195,6 +195,11 @@ impl Iteration {
                     .push(attempt.clone());
             }
             TestEvent::Finished(result) => self.finish(result),
+            TestEvent::Detailed(result) => {
+                if let Some(&place) = self.index.get(&result.nodeid) {
+                    self.rows[place].fill_from(result);
+                }
+            }
             TestEvent::CollectFailed(error) => {
                 // Every xdist worker collects, and fails, for itself: once is enough.
                 if !self
@@ -281,5 +286,27 @@ impl Iteration {
             hung.phase = phase.or(hung.phase);
             hung.stack = stack.cloned().or(hung.stack.take());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn details_fill_in_a_row_and_never_change_its_verdict() {
+        let mut iteration = Iteration::default();
+        iteration.add(&TestEvent::Finished(Box::new(TestResult::new("a", Outcome::Failed))));
+        let mut more = TestResult::new("a", Outcome::Passed);
+        more.message = Some("assert 1 == 2".to_owned());
+        more.duration_s = Some(0.5);
+        iteration.add(&TestEvent::Detailed(Box::new(more.clone())));
+        more.nodeid = "b".to_owned();
+        iteration.add(&TestEvent::Detailed(Box::new(more)));
+        assert_eq!(iteration.rows.len(), 1);
+        assert_eq!(iteration.rows[0].outcome, Outcome::Failed);
+        assert_eq!(iteration.rows[0].message.as_deref(), Some("assert 1 == 2"));
+        assert_eq!(iteration.rows[0].duration_s, Some(0.5));
+        assert!(iteration.warnings.is_empty());
     }
 }
