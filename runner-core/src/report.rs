@@ -296,7 +296,10 @@ mod tests {
     #[test]
     fn details_fill_in_a_row_and_never_change_its_verdict() {
         let mut iteration = Iteration::default();
-        iteration.add(&TestEvent::Finished(Box::new(TestResult::new("a", Outcome::Failed))));
+        iteration.add(&TestEvent::Finished(Box::new(TestResult::new(
+            "a",
+            Outcome::Failed,
+        ))));
         let mut more = TestResult::new("a", Outcome::Passed);
         more.message = Some("assert 1 == 2".to_owned());
         more.duration_s = Some(0.5);
