@@ -19,6 +19,8 @@ pub struct Settings {
     pub backends: BTreeMap<String, CommandBackend>,
     pub env: Env,
     pub mcp: McpSettings,
+    /// Where every key stands in the file, dotted; list items as `key[0]`.
+    pub places: BTreeMap<String, Place>,
 }
 
 /// One named set of tests.
@@ -83,16 +85,25 @@ pub struct CommandBackend {
     /// All other keys.
     pub table: Map<String, Value>,
     /// Where the table stands in the file, for errors of its reader. Counted from 1.
-    pub line: usize,
+    pub line: u32,
     /// Where each key stands, dotted below the table (`report.format`; array items as `run[0]`).
     pub places: BTreeMap<String, Place>,
 }
 
 /// A place in `qaas.toml`. Counted from 1; `column` counts characters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
-    pub line: usize,
-    pub column: usize,
+    pub line: u32,
+    pub column: u32,
+}
+
+impl Place {
+    pub(super) fn new(line: usize, column: usize) -> Self {
+        Self {
+            line: line as u32,
+            column: column as u32,
+        }
+    }
 }
 
 /// `[env]`: what the tests of an agent's run get beside the allowlist.
