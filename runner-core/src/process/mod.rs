@@ -3,15 +3,26 @@
 //! Everything that needs Linux sits in `linux.rs` (and the like) with a portable sibling.
 
 mod cancel;
+mod capture;
+mod lines;
+#[cfg(target_os = "linux")]
+mod linux;
+mod output;
+#[cfg(any(not(target_os = "linux"), test))]
+mod portable;
+mod stdio;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 pub use cancel::Cancel;
+pub use capture::Captured;
+pub use stdio::private_stdio;
 
 use crate::plan::{Dump, StepExit, Stream};
 
@@ -50,7 +61,7 @@ pub struct Job {
 }
 
 /// Resource limits of one step. None by default.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     pub processes: Option<u64>,
     pub memory_bytes: Option<u64>,
@@ -86,8 +97,10 @@ impl Supervisor {
     /// Runs a job to its end. Returns when its main process is gone, its output is drained (bounded), and every
     /// descendant is dead.
     pub async fn run(&self, job: Job, cancel: &Cancel, sink: LineSink<'_>) -> Result<Exited, ProcessError> {
-        let _ = (job, cancel, sink);
-        todo!("process room")
+        #[cfg(target_os = "linux")]
+        return linux::run(self, job, cancel, sink).await;
+        #[cfg(not(target_os = "linux"))]
+        return portable::run(job, cancel, sink).await;
     }
 
     /// What confines the processes of a run on this machine: tier and limits, for `environment` and `doctor`.
@@ -99,5 +112,9 @@ impl Supervisor {
 
 /// What the hidden supervising process does. Never returns to the command line.
 pub fn supervise_main() -> i32 {
-    todo!("process room")
+    #[cfg(target_os = "linux")]
+    return linux::supervise_main();
+    // Elsewhere jobs are started by the server itself.
+    #[cfg(not(target_os = "linux"))]
+    return 70;
 }

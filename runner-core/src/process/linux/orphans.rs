@@ -1,0 +1,124 @@
+//! The server as the last resort. When a test kills its supervising process, everything that one looked after
+//! becomes a child of the server, which is a subreaper for this reason.
+//!
+//! Who is such an orphan? No mark can tell: a test may scrub its environment and close its descriptors. But nobody
+//! can join a session, only inherit it or make a new one. The supervising process makes one before it starts
+//! anything, so an orphan is never in the server's session, and other children of this program are, as long as they
+//! do not detach themselves. An orphan is hence a direct child of this process that is no known supervising
+//! process, in another session, and not older than the supervising process that was lost.
+
+use std::io;
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::time::Duration;
+
+use rustix::process::{Pid, WaitOptions, getpid, getsid, set_child_subreaper, waitpid};
+
+use super::control::MainExit;
+use super::ending::{Family, kill_all};
+use super::proc::{self, Process};
+
+/// Supervising processes that are not reaped yet.
+static KNOWN: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
+static SUBREAPER: Once = Once::new();
+
+fn known() -> MutexGuard<'static, Vec<Pid>> {
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Starts a supervising process. No sweep looks while one is started but not yet known.
+pub(super) fn spawn_known(spawn: impl FnOnce() -> io::Result<Pid>) -> io::Result<Pid> {
+    SUBREAPER.call_once(|| {
+        // Refused only by ancient kernels; then there is no last resort.
+        let _ = set_child_subreaper(Some(getpid()));
+    });
+    let mut known = known();
+    let pid = spawn()?;
+    known.push(pid);
+    Ok(pid)
+}
+
+/// The supervising process is reaped.
+pub(super) fn forget(pid: Pid) {
+    known().retain(|one| *one != pid);
+}
+
+/// What a sweep found.
+#[derive(Debug, Default)]
+pub(super) struct Swept {
+    /// How the job's main process ended, if it was among the orphans.
+    pub(super) main: Option<MainExit>,
+    pub(super) ended: Vec<String>,
+    pub(super) survivors: Vec<String>,
+}
+
+/// Ends all orphans and what descends from them. Blocks for about `bound` at most.
+pub(super) fn sweep(main: Option<i32>, since: u64, bound: Duration) -> Swept {
+    let mut orphans = Orphans {
+        main,
+        since,
+        session: getsid(None).map_or(0, |session| session.as_raw_nonzero().get()),
+        swept: Swept::default(),
+    };
+    orphans.swept.ended = orphans
+        .members()
+        .iter()
+        .filter(|one| !one.is_zombie())
+        .map(Process::label)
+        .collect();
+    let survivors = kill_all(&mut orphans, bound);
+    orphans.swept.survivors = survivors.iter().map(Process::label).collect();
+    orphans.swept
+}
+
+struct Orphans {
+    main: Option<i32>,
+    since: u64,
+    session: i32,
+    swept: Swept,
+}
+
+impl Orphans {
+    fn roots(&self, all: &[Process]) -> Vec<Process> {
+        let me = getpid().as_raw_nonzero().get();
+        let known = known();
+        all.iter()
+            .filter(|one| one.parent == me && one.session != self.session && one.start >= self.since)
+            .filter(|one| !known.iter().any(|pid| pid.as_raw_nonzero().get() == one.pid))
+            .cloned()
+            .collect()
+    }
+}
+
+impl Family for Orphans {
+    fn members(&self) -> Vec<Process> {
+        // Known supervising processes are looked up after this look at `/proc`, so one that started meanwhile is
+        // either not in it or known.
+        let all = proc::all();
+        let mut members = self.roots(&all);
+        let roots: Vec<i32> = members.iter().map(|one| one.pid).collect();
+        members.extend(proc::descendants(&all, &roots));
+        members
+    }
+
+    fn reap(&mut self) -> bool {
+        let roots = self.roots(&proc::all());
+        let mut left = false;
+        for root in roots {
+            let options = WaitOptions::NOHANG | WaitOptions::from_bits_retain(libc::__WALL.cast_unsigned());
+            match waitpid(Pid::from_raw(root.pid), options) {
+                Ok(Some((pid, status))) if Some(pid.as_raw_nonzero().get()) == self.main => {
+                    self.swept.main = Some(MainExit {
+                        code: status.exit_status(),
+                        signal: status.terminating_signal(),
+                        duration_s: 0.0,
+                    });
+                    left = true;
+                }
+                // Its own children may have come to this process only now: look again.
+                Ok(_) => left = true,
+                Err(_) => {}
+            }
+        }
+        !left
+    }
+}

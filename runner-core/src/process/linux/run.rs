@@ -1,0 +1,244 @@
+//! The server's side of one run.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until};
+
+use super::control::{Ended, FromSupervisor, MainExit, Refused, Task, ToSupervisor};
+use super::link::Link;
+use super::orphans;
+use crate::plan::StepExit;
+use crate::process::output::{self, Output};
+use crate::process::{Cancel, Exited, Job, LineSink, ProcessError, Supervisor};
+
+/// After the grace: what the supervising process may take for asking for stacks, killing and answering. Then the
+/// server acts itself.
+const BACKSTOP: Duration = Duration::from_millis(950);
+/// How often the server looks whether a test has stopped the supervising process.
+const WAKE: Duration = Duration::from_secs(1);
+/// For the supervising process to be gone after its last word.
+const REAP: Duration = Duration::from_millis(500);
+/// For a sweep.
+const SWEEP: Duration = Duration::from_millis(900);
+
+pub(in crate::process) async fn run(
+    supervisor: &Supervisor,
+    job: Job,
+    cancel: &Cancel,
+    sink: LineSink<'_>,
+) -> Result<Exited, ProcessError> {
+    let (output, ends) = output::open(&job)?;
+    let mut link = Link::start(supervisor).await?;
+    let since = link.since();
+    let started = Instant::now();
+    let fds: Vec<_> = [Some(&ends.stdout), Some(&ends.stderr), ends.stdin.as_ref()]
+        .into_iter()
+        .flatten()
+        .map(AsFd::as_fd)
+        .collect();
+    let task = ToSupervisor::Run(Box::new(task(&job, started)));
+    let handed_over = link.hand_over(&task, &fds).await;
+    drop(fds);
+    drop(ends);
+    let mut watch = Watch {
+        backstop: job.deadline.map(|deadline| deadline + job.grace + BACKSTOP),
+        job,
+        link,
+        output,
+        started,
+        since,
+        heard: Heard::default(),
+    };
+    if handed_over.is_ok() {
+        watch.listen(cancel, sink).await;
+    }
+    watch.close(sink).await
+}
+
+fn task(job: &Job, now: Instant) -> Task {
+    Task {
+        argv: job.argv.clone(),
+        env: job
+            .env
+            .iter()
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect(),
+        cwd: job.cwd.clone().into_os_string(),
+        channel: job.channel,
+        remaining: job
+            .deadline
+            .map(|deadline| deadline.saturating_duration_since(now)),
+        grace: job.grace,
+        cancel_grace: job.cancel_grace,
+        on_deadline: job.on_deadline.clone(),
+        limits: job.limits,
+    }
+}
+
+/// What the supervising process has said so far.
+#[derive(Debug, Default)]
+struct Heard {
+    pid: Option<i32>,
+    refused: Option<(Refused, i32)>,
+    main: Option<MainExit>,
+    ended: Option<Ended>,
+    asked_to_stop: bool,
+}
+
+struct Watch {
+    job: Job,
+    link: Link,
+    output: Output,
+    started: Instant,
+    since: u64,
+    heard: Heard,
+    /// When the server gives the supervising process up.
+    backstop: Option<Instant>,
+}
+
+impl Watch {
+    /// Until the supervising process has said its last word, is gone, or is given up.
+    async fn listen(&mut self, cancel: &Cancel, sink: LineSink<'_>) {
+        let mut wake = interval_at(Instant::now() + WAKE, WAKE);
+        wake.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut asked_at_once = false;
+        loop {
+            let backstop = self.backstop.unwrap_or(self.started);
+            tokio::select! {
+                (stream, lines) = self.output.next() => sink(stream, lines),
+                message = self.link.next() => match message {
+                    Some(message) => if self.hear(message) { return },
+                    None => return,
+                },
+                () = cancel.asked(), if !self.heard.asked_to_stop => {
+                    self.heard.asked_to_stop = true;
+                    self.ask(&ToSupervisor::Stop, self.job.cancel_grace);
+                }
+                () = cancel.asked_at_once(), if !asked_at_once => {
+                    asked_at_once = true;
+                    self.ask(&ToSupervisor::Kill, Duration::ZERO);
+                }
+                () = sleep_until(backstop), if self.backstop.is_some() => return,
+                _ = wake.tick() => self.link.wake(),
+            }
+        }
+    }
+
+    fn ask(&mut self, message: &ToSupervisor, grace: Duration) {
+        self.link.wake();
+        self.link.tell(message);
+        let latest = Instant::now() + grace + BACKSTOP;
+        self.backstop = Some(self.backstop.map_or(latest, |backstop| backstop.min(latest)));
+    }
+
+    /// `true` after the last word.
+    fn hear(&mut self, message: FromSupervisor) -> bool {
+        match message {
+            FromSupervisor::Started { pid } => self.heard.pid = Some(pid),
+            FromSupervisor::MainGone(exit) => self.heard.main = Some(exit),
+            FromSupervisor::NotStarted { what, errno } => {
+                self.heard.refused = Some((what, errno));
+                return true;
+            }
+            FromSupervisor::Done(ended) => {
+                self.heard.ended = Some(ended);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The account of it all. Sweeps if the supervising process cannot answer for its job.
+    async fn close(mut self, sink: LineSink<'_>) -> Result<Exited, ProcessError> {
+        if let Some((what, errno)) = self.heard.refused {
+            self.link.reap(REAP).await;
+            return Err(refusal(&self.job, what, io::Error::from_raw_os_error(errno)));
+        }
+        let (ended, note) = if let Some(ended) = self.heard.ended.take() {
+            self.link.reap(REAP).await;
+            let note = (!ended.survivors.is_empty()).then(|| {
+                format!(
+                    "these processes could not be ended: {}",
+                    ended.survivors.join(", ")
+                )
+            });
+            (ended, note)
+        } else {
+            self.link.kill();
+            self.link.reap(REAP).await;
+            let (ended, note) = lost(&self.job, &mut self.heard, self.since, self.started).await;
+            (ended, Some(note))
+        };
+        self.output.drain(sink);
+        let main = self.heard.main.unwrap_or_default();
+        let exit = StepExit {
+            step: self.job.name,
+            code: main.code,
+            signal: main.signal,
+            timed_out: ended.timed_out,
+            cancelled: ended.cancelled,
+            duration_s: if main == MainExit::default() {
+                self.started.elapsed().as_secs_f64()
+            } else {
+                main.duration_s
+            },
+            leaked: ended.leaked,
+            note,
+        };
+        Ok(Exited {
+            exit,
+            dumps: ended.dumps,
+            dropped_bytes: self.output.dropped(),
+        })
+    }
+}
+
+/// The supervising process is gone without its last word: most likely a test killed it.
+async fn lost(job: &Job, heard: &mut Heard, since: u64, started: Instant) -> (Ended, String) {
+    let pid = heard.pid;
+    let swept = tokio::task::spawn_blocking(move || orphans::sweep(pid, since, SWEEP))
+        .await
+        .unwrap_or_default();
+    let timed_out = heard.main.is_none() && job.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+    let cancelled = heard.main.is_none() && heard.asked_to_stop;
+    if let (None, Some(main)) = (heard.main, swept.main) {
+        heard.main = Some(MainExit {
+            duration_s: started.elapsed().as_secs_f64(),
+            ..main
+        });
+    }
+    let mut note =
+        "the process that supervised this run was ended from outside (a test that kills its parent does \
+                    this); what it had started was ended too"
+            .to_owned();
+    if !swept.survivors.is_empty() {
+        note = format!("{note}, but for {}", swept.survivors.join(", "));
+    }
+    let ended = Ended {
+        timed_out,
+        cancelled,
+        leaked: Vec::new(),
+        survivors: swept.survivors,
+        dumps: std::collections::BTreeMap::new(),
+    };
+    (ended, note)
+}
+
+fn refusal(job: &Job, what: Refused, source: io::Error) -> ProcessError {
+    match what {
+        Refused::WorkingFolder => ProcessError::WorkingFolder {
+            cwd: job.cwd.clone(),
+            source,
+        },
+        Refused::Program => ProcessError::Start {
+            program: job
+                .argv
+                .first()
+                .map(|program| program.to_string_lossy().into_owned())
+                .unwrap_or_default(),
+            source,
+        },
+    }
+}

@@ -1,0 +1,267 @@
+//! The supervising process: one a run, single-threaded, the subreaper of everything the job starts. Its `wait`
+//! answering "no children" is the proof that nothing of the job is left.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, WaitOptions, WaitStatus, getpid};
+
+use super::child;
+use super::control::{Ended, FromSupervisor, MainExit, Refused, Task, ToSupervisor};
+use super::dump;
+use super::ending::{Family, kill_all, terminate};
+use super::inherited::{Control, Post};
+use super::proc::{self, Process};
+
+/// How long others may take to go by themselves after the main process is gone.
+const LINGER: Duration = Duration::from_millis(150);
+/// Between SIGTERM and SIGKILL for those that outlived the main process.
+const LEAK_GRACE: Duration = Duration::from_millis(500);
+/// After the grace: freezing, killing, reaping.
+const KILLING: Duration = Duration::from_millis(700);
+/// Processes that SIGKILL did not end (they hang in the kernel) are waited for after the answer, this long.
+const AFTERWARDS: Duration = Duration::from_secs(60);
+
+/// What [`crate::process::supervise_main`] does on Linux.
+pub(in crate::process) fn main() -> i32 {
+    match supervise() {
+        Ok(()) => 0,
+        // There is nobody to tell: the server sees the socket's end of file and says so.
+        Err(_) => 70,
+    }
+}
+
+fn supervise() -> io::Result<()> {
+    let (mut control, signals) = super::inherited::take_over()?;
+    let Some((task, streams)) = control.receive_task()? else {
+        return Ok(());
+    };
+    let begun = Instant::now();
+    let pid = match child::start(&task, streams) {
+        Ok(pid) => pid,
+        Err((what, error)) => return control.send(&not_started(what, &error)),
+    };
+    // The server may be dead already; the run then ends through the lifeline.
+    let _ = control.send(&FromSupervisor::Started {
+        pid: pid.as_raw_nonzero().get(),
+    });
+    let run = Run {
+        deadline: task.remaining.map(|remaining| begun + remaining),
+        children: Children {
+            main: pid,
+            begun,
+            exit: None,
+        },
+        task,
+        control,
+        signals,
+        phase: Phase::Running,
+        ended: Ended::default(),
+        told: false,
+    };
+    run.supervise();
+    Ok(())
+}
+
+fn not_started(what: Refused, error: &io::Error) -> FromSupervisor {
+    FromSupervisor::NotStarted {
+        what,
+        errno: error.raw_os_error().unwrap_or(Errno::INVAL.raw_os_error()),
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Running,
+    /// The main process is gone, others are not.
+    Lingering(Instant),
+    /// SIGTERM went out.
+    Terminating(Instant),
+}
+
+/// Everything below this process.
+struct Children {
+    main: Pid,
+    begun: Instant,
+    exit: Option<MainExit>,
+}
+
+impl Family for Children {
+    fn members(&self) -> Vec<Process> {
+        proc::descendants(&proc::all(), &[getpid().as_raw_nonzero().get()])
+    }
+
+    fn reap(&mut self) -> bool {
+        // Also children that were cloned to end without SIGCHLD.
+        let options = WaitOptions::NOHANG | WaitOptions::from_bits_retain(libc::__WALL.cast_unsigned());
+        loop {
+            match rustix::process::wait(options) {
+                Ok(Some((pid, status))) if pid == self.main => self.exit = Some(self.main_exit(status)),
+                Ok(Some(_)) | Err(Errno::INTR) => {}
+                Ok(None) => return false,
+                Err(_) => return true,
+            }
+        }
+    }
+}
+
+impl Children {
+    fn main_exit(&self, status: WaitStatus) -> MainExit {
+        MainExit {
+            code: status.exit_status(),
+            signal: status.terminating_signal(),
+            duration_s: self.begun.elapsed().as_secs_f64(),
+        }
+    }
+}
+
+struct Run {
+    task: Box<Task>,
+    control: Control,
+    signals: OwnedFd,
+    children: Children,
+    deadline: Option<Instant>,
+    phase: Phase,
+    ended: Ended,
+    /// Whether the server knows how the main process ended.
+    told: bool,
+}
+
+impl Run {
+    fn supervise(mut self) {
+        while !self.reap() {
+            let due = self.due();
+            if due.is_some_and(|due| due <= Instant::now()) {
+                if self.next_phase() {
+                    break;
+                }
+            } else if self.wait(due) {
+                self.kill();
+                break;
+            }
+        }
+        self.tell_main();
+        let survivors = !self.ended.survivors.is_empty();
+        let _ = self.control.send(&FromSupervisor::Done(self.ended));
+        if survivors {
+            kill_all(&mut self.children, AFTERWARDS);
+        }
+    }
+
+    /// Reaps; `true` if nobody is left. Tells the server about the main process as soon as it is gone.
+    fn reap(&mut self) -> bool {
+        let nobody = self.children.reap();
+        self.tell_main();
+        if self.told && self.phase == Phase::Running {
+            self.phase = Phase::Lingering(Instant::now() + LINGER);
+        }
+        nobody
+    }
+
+    fn tell_main(&mut self) {
+        if let Some(exit) = self.children.exit
+            && !self.told
+        {
+            self.told = true;
+            let _ = self.control.send(&FromSupervisor::MainGone(exit));
+        }
+    }
+
+    fn due(&self) -> Option<Instant> {
+        match self.phase {
+            Phase::Running => self.deadline,
+            Phase::Lingering(until) | Phase::Terminating(until) => Some(until),
+        }
+    }
+
+    /// Acts when a time is up. `true` after the killing.
+    fn next_phase(&mut self) -> bool {
+        match self.phase {
+            Phase::Running => {
+                self.ended.timed_out = true;
+                if let Some(wanted) = &self.task.on_deadline {
+                    self.ended.dumps = dump::collect(wanted, &self.children.members());
+                }
+                self.terminate(self.task.grace);
+                false
+            }
+            Phase::Lingering(_) => {
+                let left = self.children.members();
+                self.ended.leaked = left
+                    .iter()
+                    .filter(|process| !process.is_zombie())
+                    .map(Process::label)
+                    .collect();
+                self.terminate(LEAK_GRACE);
+                false
+            }
+            Phase::Terminating(_) => {
+                self.kill();
+                true
+            }
+        }
+    }
+
+    fn terminate(&mut self, grace: Duration) {
+        terminate(&self.children.members());
+        self.phase = Phase::Terminating(Instant::now() + grace);
+    }
+
+    fn kill(&mut self) {
+        let left = kill_all(&mut self.children, KILLING);
+        self.ended.survivors = left.iter().map(Process::label).collect();
+    }
+
+    /// Waits for a death, a word from the server, its end, or the time. `true`: kill at once.
+    fn wait(&mut self, due: Option<Instant>) -> bool {
+        let timeout = due.map(|due| timespec(due.saturating_duration_since(Instant::now())));
+        let mut ready = [
+            PollFd::new(&self.signals, PollFlags::IN),
+            PollFd::from_borrowed_fd(self.control.watched(), PollFlags::IN),
+        ];
+        // Without the server there is no socket to watch any more.
+        let count = if self.control.is_open() { 2 } else { 1 };
+        let _ = poll(&mut ready[..count], timeout.as_ref());
+        let [signals, control] = ready.map(|fd| !fd.revents().is_empty());
+        if signals {
+            super::inherited::forget_signals(&self.signals);
+        }
+        control && self.listen()
+    }
+
+    /// What the server has to say. `true`: kill at once.
+    fn listen(&mut self) -> bool {
+        match self.control.receive() {
+            Post::Nothing | Post::Message(ToSupervisor::Run(_)) => false,
+            Post::Message(ToSupervisor::Stop) | Post::ServerGone => {
+                self.stop();
+                false
+            }
+            Post::Message(ToSupervisor::Kill) => {
+                self.ended.cancelled |= self.children.exit.is_none();
+                true
+            }
+        }
+    }
+
+    /// Ends with the shorter of what is left of a grace that runs and the grace of a cancel.
+    fn stop(&mut self) {
+        self.ended.cancelled |= self.children.exit.is_none();
+        let until = Instant::now() + self.task.cancel_grace;
+        match self.phase {
+            Phase::Running => self.terminate(self.task.cancel_grace),
+            Phase::Lingering(_) => self.phase = Phase::Lingering(Instant::now()),
+            Phase::Terminating(before) => self.phase = Phase::Terminating(before.min(until)),
+        }
+    }
+}
+
+fn timespec(duration: Duration) -> Timespec {
+    Timespec::try_from(duration).unwrap_or(Timespec {
+        tv_sec: i64::MAX,
+        tv_nsec: 0,
+    })
+}

@@ -1,0 +1,256 @@
+//! The server's ends of a job's streams: pipes, the event channel, and how they are read.
+
+use std::fs::File;
+use std::io;
+use std::net::Shutdown;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+
+use super::lines::{CHANNEL_LINE, LineSplitter, TEXT_LINE};
+use super::{Job, LineSink, ProcessError};
+use crate::plan::Stream;
+
+/// One read takes at most this much.
+const READ: usize = 64 << 10;
+/// One turn of a flooding stream before the others are looked at again.
+const READS_A_TURN: usize = 4;
+/// For the kernel's buffers of pipes and of the channel: more room before a writer has to wait.
+const ROOM: usize = 256 << 10;
+/// How long the rest is read when nobody of the job should be writing any more.
+const DRAIN: Duration = Duration::from_millis(300);
+
+/// What the job's main process gets.
+#[derive(Debug)]
+pub(super) struct ChildEnds {
+    /// `None`: null.
+    pub(super) stdin: Option<OwnedFd>,
+    pub(super) stdout: OwnedFd,
+    pub(super) stderr: OwnedFd,
+}
+
+/// What the server keeps.
+#[derive(Debug)]
+pub(super) struct Output {
+    stdout: Source,
+    stderr: Source,
+    channel: Source,
+}
+
+/// Makes both ends of everything a job writes to. Needs the tokio runtime.
+pub(super) fn open(job: &Job) -> Result<(Output, ChildEnds), ProcessError> {
+    let broken = |source: io::Error| ProcessError::Supervisor {
+        what: format!("no pipes could be made: {source}"),
+    };
+    let (stdout, child_stdout) = match &job.stdout_file {
+        Some(path) => {
+            let file = File::create(path).map_err(|source| ProcessError::Supervisor {
+                what: format!(
+                    "the file for standard output, {}, could not be made: {source}",
+                    path.display()
+                ),
+            })?;
+            (Source::closed(), OwnedFd::from(file))
+        }
+        None => pipe(Stream::Stdout).map_err(broken)?,
+    };
+    let (stderr, child_stderr) = pipe(Stream::Stderr).map_err(broken)?;
+    let (channel, child_stdin) = if job.channel {
+        let (channel, child) = socket().map_err(broken)?;
+        (channel, Some(child))
+    } else {
+        (Source::closed(), None)
+    };
+    let output = Output {
+        stdout,
+        stderr,
+        channel,
+    };
+    let ends = ChildEnds {
+        stdin: child_stdin,
+        stdout: child_stdout,
+        stderr: child_stderr,
+    };
+    Ok((output, ends))
+}
+
+fn pipe(stream: Stream) -> io::Result<(Source, OwnedFd)> {
+    let (ours, theirs) = io::pipe()?;
+    #[cfg(target_os = "linux")]
+    {
+        // Only makes a flood cheaper; refused when the user's pipes are large already.
+        let _ = rustix::pipe::fcntl_setpipe_size(&ours, ROOM);
+    }
+    Ok((Source::new(ours.into(), stream)?, theirs.into()))
+}
+
+fn socket() -> io::Result<(Source, OwnedFd)> {
+    let (ours, theirs) = UnixStream::pair()?;
+    ours.shutdown(Shutdown::Write)?;
+    // A socket pair holds little before its writer has to wait. Bounded by the system, so best effort.
+    let _ = rustix::net::sockopt::set_socket_send_buffer_size(&theirs, ROOM);
+    let _ = rustix::net::sockopt::set_socket_recv_buffer_size(&ours, ROOM);
+    Ok((Source::new(ours.into(), Stream::Channel)?, theirs.into()))
+}
+
+impl Output {
+    /// The next lines of any stream. Waits for ever when all are closed. Nothing is lost when it is dropped early.
+    pub(super) async fn next(&mut self) -> (Stream, Vec<String>) {
+        tokio::select! {
+            lines = self.stdout.next() => (Stream::Stdout, lines),
+            lines = self.stderr.next() => (Stream::Stderr, lines),
+            lines = self.channel.next() => (Stream::Channel, lines),
+        }
+    }
+
+    /// Reads what is there already, without waiting for an end that a stranger may hold back, and hands on every last
+    /// line. Exact once all writers are dead.
+    pub(super) fn drain(&mut self, sink: LineSink<'_>) {
+        let until = Instant::now() + DRAIN;
+        for source in [&mut self.stdout, &mut self.stderr, &mut self.channel] {
+            loop {
+                let (lines, more) = source.read_now();
+                if !lines.is_empty() {
+                    sink(source.stream, lines);
+                }
+                if !more || Instant::now() > until {
+                    break;
+                }
+            }
+            let lines = source.finish();
+            if !lines.is_empty() {
+                sink(source.stream, lines);
+            }
+        }
+    }
+
+    /// Bytes of all streams that were not handed on.
+    pub(super) fn dropped(&self) -> u64 {
+        [&self.stdout, &self.stderr, &self.channel]
+            .iter()
+            .map(|source| source.splitter.dropped())
+            .sum()
+    }
+}
+
+/// One stream being read.
+#[derive(Debug)]
+struct Source {
+    fd: Option<AsyncFd<OwnedFd>>,
+    stream: Stream,
+    splitter: LineSplitter,
+    buffer: Vec<u8>,
+}
+
+impl Source {
+    fn new(fd: OwnedFd, stream: Stream) -> io::Result<Self> {
+        rustix::io::ioctl_fionbio(&fd, true)?;
+        let limit = if stream == Stream::Channel {
+            CHANNEL_LINE
+        } else {
+            TEXT_LINE
+        };
+        Ok(Self {
+            fd: Some(watched(fd)?),
+            stream,
+            splitter: LineSplitter::new(limit),
+            buffer: vec![0; READ],
+        })
+    }
+
+    /// A stream that nobody writes to.
+    fn closed() -> Self {
+        Self {
+            fd: None,
+            stream: Stream::Stdout,
+            splitter: LineSplitter::new(0),
+            buffer: Vec::new(),
+        }
+    }
+
+    /// At least one line; for ever without one.
+    async fn next(&mut self) -> Vec<String> {
+        loop {
+            let Some(fd) = &self.fd else {
+                return std::future::pending().await;
+            };
+            match fd.readable().await {
+                Ok(mut ready) => {
+                    // Whether the descriptor is really empty is found out by reading; reading on after a full turn
+                    // must not wait for news.
+                    let mut lines = Vec::new();
+                    match read(fd.get_ref(), &mut self.buffer, &mut self.splitter, &mut lines) {
+                        Reached::Empty => ready.clear_ready(),
+                        Reached::More => {}
+                        Reached::End => {
+                            drop(ready);
+                            self.fd = None;
+                            self.splitter.finish(&mut lines);
+                        }
+                    }
+                    if !lines.is_empty() {
+                        return lines;
+                    }
+                }
+                Err(_) => self.fd = None,
+            }
+        }
+    }
+
+    /// One turn without waiting, and whether there may be more.
+    fn read_now(&mut self) -> (Vec<String>, bool) {
+        let mut lines = Vec::new();
+        let reached = match &self.fd {
+            Some(fd) => read(fd.get_ref(), &mut self.buffer, &mut self.splitter, &mut lines),
+            None => Reached::End,
+        };
+        if reached == Reached::End {
+            self.fd = None;
+        }
+        (lines, reached == Reached::More)
+    }
+
+    fn finish(&mut self) -> Vec<String> {
+        let mut lines = Vec::new();
+        self.fd = None;
+        self.splitter.finish(&mut lines);
+        lines
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reached {
+    /// Nothing more at the moment.
+    Empty,
+    /// The turn is over, there may be more.
+    More,
+    /// Nobody can write any more.
+    End,
+}
+
+fn read(fd: &OwnedFd, buffer: &mut [u8], splitter: &mut LineSplitter, lines: &mut Vec<String>) -> Reached {
+    for _ in 0..READS_A_TURN {
+        match rustix::io::read(fd, &mut *buffer) {
+            Ok(0) => return Reached::End,
+            Ok(count) => splitter.push(&buffer[..count], lines),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(rustix::io::Errno::AGAIN) => return Reached::Empty,
+            Err(_) => return Reached::End,
+        }
+    }
+    Reached::More
+}
+
+/// A descriptor that the runtime watches for reading.
+pub(super) fn watched(fd: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+    #[expect(
+        unsafe_code,
+        reason = "the constructor that tokio recommends is unsafe for any kind of descriptor"
+    )]
+    // SAFETY: an `OwnedFd` names the same open descriptor for as long as it lives, and lives inside the `AsyncFd`.
+    let watched = unsafe { AsyncFd::register_with_interest(fd, Interest::READABLE) };
+    Ok(watched?)
+}

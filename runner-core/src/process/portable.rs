@@ -1,0 +1,1 @@
+//! Everywhere but on Linux.

@@ -1,0 +1,4 @@
+//! Supervision, tried on real programs.
+
+mod common;
+mod plain;
