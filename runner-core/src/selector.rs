@@ -14,7 +14,8 @@ pub const MAX_SELECTOR_BYTES: usize = 8 * 1024;
 pub enum Selector {
     /// A file or folder inside the root.
     Path {
-        /// Relative to the request's working folder, `/` between parts, symlinks resolved.
+        /// Relative to the request's working folder, `/` between parts, without `.` and `..` within. Links that
+        /// stay inside the root are kept, since frameworks name tests by the path as given.
         path: String,
     },
     /// One test, or a class or a function that stands for several, in a file inside the root.
