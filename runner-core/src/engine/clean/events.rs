@@ -1,0 +1,111 @@
+//! Which string of which event is a text and which an identifier.
+
+use super::{Cleaner, make_visible};
+use crate::event::{EndCause, Ending, RunEvent, TestEvent};
+use crate::model::{Attempt, Location, TestResult};
+use crate::plan::StepExit;
+
+impl Cleaner {
+    /// Cleans every string that came from outside.
+    pub fn event(&mut self, event: &mut RunEvent) {
+        match event {
+            // Made by the engine from what the caller gave; shown as it was started.
+            RunEvent::Started(_) | RunEvent::IterationStarted { .. } => {}
+            RunEvent::Test { test, .. } => self.test(test),
+            RunEvent::StepExited { exit, .. } => self.exit(exit),
+            // The tail was cleaned line by line.
+            RunEvent::IterationEnded { ending, .. } => {
+                if let Some(ending) = ending {
+                    self.ending(ending);
+                }
+            }
+            RunEvent::Warning { message } => self.text(message),
+            RunEvent::Finished { cause, .. } => self.cause(cause),
+        }
+    }
+
+    fn test(&mut self, test: &mut TestEvent) {
+        match test {
+            TestEvent::Found { nodeid, location } => {
+                make_visible(nodeid);
+                place(location.as_mut());
+            }
+            TestEvent::Counted { .. } => {}
+            TestEvent::Started { nodeid, worker } => {
+                make_visible(nodeid);
+                worker.iter_mut().for_each(make_visible);
+            }
+            TestEvent::Entered { nodeid, .. } => make_visible(nodeid),
+            TestEvent::Reran { nodeid, attempt } => {
+                make_visible(nodeid);
+                self.attempt(attempt);
+            }
+            TestEvent::Finished(result) => self.result(result),
+            TestEvent::CollectFailed(error) => {
+                make_visible(&mut error.nodeid);
+                self.text(&mut error.message);
+                place(error.location.as_mut());
+            }
+            TestEvent::Hung { nodeid, stack, worker, .. } => {
+                make_visible(nodeid);
+                self.optional(stack);
+                worker.iter_mut().for_each(make_visible);
+            }
+            TestEvent::Coverage(coverage) => {
+                coverage.files.iter_mut().for_each(|file| make_visible(&mut file.path));
+            }
+            TestEvent::Warning { message } => self.text(message),
+        }
+    }
+
+    fn result(&mut self, result: &mut TestResult) {
+        make_visible(&mut result.nodeid);
+        self.optional(&mut result.message);
+        for failure in &mut result.failures {
+            self.text(&mut failure.text);
+            self.optional(&mut failure.summary);
+            place(failure.location.as_mut());
+        }
+        for attempt in &mut result.attempts {
+            self.attempt(attempt);
+        }
+        for subtest in &mut result.subtests {
+            self.text(&mut subtest.description);
+            self.optional(&mut subtest.message);
+        }
+        place(result.location.as_mut());
+        self.optional(&mut result.output);
+        result.worker.iter_mut().for_each(make_visible);
+    }
+
+    fn attempt(&mut self, attempt: &mut Attempt) {
+        self.optional(&mut attempt.message);
+    }
+
+    fn exit(&mut self, exit: &mut StepExit) {
+        exit.leaked.iter_mut().for_each(|name| self.text(name));
+        self.optional(&mut exit.note);
+    }
+
+    fn ending(&mut self, ending: &mut Ending) {
+        self.optional(&mut ending.reason);
+        self.optional(&mut ending.hint);
+    }
+
+    fn cause(&mut self, cause: &mut EndCause) {
+        match cause {
+            EndCause::Done | EndCause::TimedOut { .. } => {}
+            EndCause::Cancelled { by } => self.text(by),
+            EndCause::Failed { message, hint, .. } => {
+                self.text(message);
+                self.optional(hint);
+            }
+        }
+    }
+}
+
+fn place(location: Option<&mut Location>) {
+    if let Some(location) = location {
+        make_visible(&mut location.file);
+    }
+}
