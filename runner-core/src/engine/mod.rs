@@ -1,17 +1,44 @@
 //! Runs orders: owns order, limits, status and the cleaning of strings. One async function for every caller.
 
+mod artifacts;
+pub mod clean;
+mod environment;
+mod iteration;
+mod output;
+mod prepare;
+mod reading;
+mod record;
+mod run_id;
+#[cfg(test)]
+mod tests;
+
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
+use tokio::time::Instant;
+
+pub use self::environment::{ChildEnvironment, child_environment};
+pub(crate) use self::run_id::random_word;
+pub use self::run_id::{is_run_id, new_run_id};
+
+use self::clean::{Cleaner, Redactor};
+use self::iteration::{Deadline, Going};
+use self::prepare::Prepared;
+use self::reading::panic_text;
+use self::record::Record;
 use crate::backend::{Mode, TestBackend};
 use crate::config::{Env, Suite};
 use crate::environment::Environment;
-use crate::event::RunEvent;
+use crate::event::{EndCause, RunEvent};
 use crate::facts::Project;
 use crate::policy::Policy;
 use crate::process::{Cancel, Supervisor};
-use crate::report::Report;
+use crate::report::{Iteration, Report};
 use crate::selector::Selection;
 use crate::store::Store;
 
@@ -73,14 +100,125 @@ impl Engine {
     }
 
     /// Carries out an order. Always ends with one final event, and a report that is the fold of what the sink saw.
-    /// `run_id` is made by [`new_run_id`].
+    /// `run_id` is made by [`new_run_id`]. The first event comes before the run waits for its slot, so a report without
+    /// an iteration is a queued run.
     pub async fn run(&self, run_id: String, order: Order, cancel: Cancel, sink: EventSink<'_>) -> Report {
-        let _ = (run_id, order, cancel, sink, &self.slots);
-        todo!("engine room")
+        let mut record = Record::new(sink, Cleaner::new(self.redactor(&order)));
+        let cause = guarded(self.carry_out(&run_id, &order, &cancel, &mut record)).await;
+        blocking(|| record.finish(cause))
+    }
+
+    async fn carry_out(
+        &self,
+        run_id: &str,
+        order: &Order,
+        cancel: &Cancel,
+        record: &mut Record<'_>,
+    ) -> EndCause {
+        let mut facts = self.facts(run_id, order);
+        let prepared = blocking(|| {
+            let prepared = self.prepare(order, &mut facts);
+            record.begin(facts, self.store.as_ref());
+            prepared
+        });
+        let prepared = match prepared {
+            Ok(prepared) => prepared,
+            Err(cause) => return cause,
+        };
+        let cancelled = || EndCause::Cancelled {
+            by: cancel.by().to_owned(),
+        };
+        let _slot = tokio::select! {
+            biased;
+            () = cancel.asked() => return cancelled(),
+            slot = self.slots.acquire() => slot.expect("the slots are never closed"),
+        };
+        let cause = self.iterate(order, &prepared, cancel, record).await;
+        blocking(|| {
+            if order.policy.private_folders && record.report().iterations.iter().any(Iteration::has_failures)
+            {
+                record.keep_temporary_files(&prepared.tmp());
+            }
+            drop(prepared);
+        });
+        cause
+    }
+
+    /// All iterations. One that runs into its own limit does not stop the others: how often that happens is what
+    /// a repeated run is for.
+    async fn iterate(
+        &self,
+        order: &Order,
+        prepared: &Prepared,
+        cancel: &Cancel,
+        record: &mut Record<'_>,
+    ) -> EndCause {
+        let total = order.total_timeout.and_then(Deadline::after);
+        let mut end = EndCause::Done;
+        for number in 1..=order.iterations.max(1) {
+            if cancel.is_asked() {
+                return EndCause::Cancelled {
+                    by: cancel.by().to_owned(),
+                };
+            }
+            if let Some(total) = total.filter(|total| total.at <= Instant::now()) {
+                return total.cause();
+            }
+            let own = order.timeout.and_then(Deadline::after);
+            let deadline = [own, total]
+                .into_iter()
+                .flatten()
+                .min_by_key(|deadline| deadline.at);
+            let going = Going {
+                engine: self,
+                order,
+                prepared,
+                cancel,
+                number,
+                deadline,
+            };
+            match going.run(record).await {
+                EndCause::Done => {}
+                timed_out @ EndCause::TimedOut { .. } => end = timed_out,
+                stopped => return stopped,
+            }
+        }
+        end
+    }
+
+    fn redactor(&self, order: &Order) -> Option<Redactor> {
+        let caller = self.environment.vars.iter().chain(&order.env.set);
+        order
+            .policy
+            .redact
+            .then(|| Redactor::new(caller.map(|(name, value)| (name.as_str(), value.as_str()))))
     }
 }
 
-/// A new run's id: unguessable (at least 64 random bits), short, lower-case.
-pub fn new_run_id() -> String {
-    todo!("engine room")
+/// Runs a future to its end, or to its panic: a fault of qaas ends the run with a word, not the server.
+async fn guarded(work: impl Future<Output = EndCause>) -> EndCause {
+    let mut work = pin!(work);
+    let ended = poll_fn(
+        |context| match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context))) {
+            Ok(Poll::Pending) => Poll::Pending,
+            Ok(Poll::Ready(cause)) => Poll::Ready(Ok(cause)),
+            Err(panic) => Poll::Ready(Err(panic)),
+        },
+    );
+    ended.await.unwrap_or_else(|panic| EndCause::Failed {
+        code: "internal".to_owned(),
+        message: format!("qaas itself failed: {}", panic_text(panic.as_ref())),
+        hint: Some("this is a fault of qaas; what was read before it is in the report".to_owned()),
+    })
+}
+
+/// Does something that takes time without keeping other tasks of this thread from going on.
+fn blocking<T>(work: impl FnOnce() -> T) -> T {
+    use tokio::runtime::{Handle, RuntimeFlavor};
+    match Handle::try_current() {
+        Ok(handle) if handle.runtime_flavor() == RuntimeFlavor::MultiThread => {
+            tokio::task::block_in_place(work)
+        }
+        _ => work(),
+    }
 }

@@ -46,13 +46,21 @@ impl Cleaner {
                 self.text(&mut error.message);
                 place(error.location.as_mut());
             }
-            TestEvent::Hung { nodeid, stack, worker, .. } => {
+            TestEvent::Hung {
+                nodeid,
+                stack,
+                worker,
+                ..
+            } => {
                 make_visible(nodeid);
                 self.optional(stack);
                 worker.iter_mut().for_each(make_visible);
             }
             TestEvent::Coverage(coverage) => {
-                coverage.files.iter_mut().for_each(|file| make_visible(&mut file.path));
+                coverage
+                    .files
+                    .iter_mut()
+                    .for_each(|file| make_visible(&mut file.path));
             }
             TestEvent::Warning { message } => self.text(message),
         }

@@ -50,7 +50,11 @@ impl Cleaner {
         {
             *text = redacted;
         }
-        let longest = if self.kept < FULL_TEXTS { LONGEST_TEXT } else { LONGEST_LATE_TEXT };
+        let longest = if self.kept < FULL_TEXTS {
+            LONGEST_TEXT
+        } else {
+            LONGEST_LATE_TEXT
+        };
         if let Some(cut) = cut_middle(text, longest) {
             *text = cut;
         }
@@ -93,12 +97,29 @@ fn cut_middle(text: &str, longest: usize) -> Option<String> {
     if text.len() <= longest {
         return None;
     }
-    let head = text.floor_char_boundary(longest / 4 * 3);
-    let tail = text.ceil_char_boundary(text.len() - longest / 4);
+    let head = boundary_before(text, longest / 4 * 3);
+    let tail = boundary_before(text, text.len() - longest / 4);
     // A cut may have been cut before: its count is carried over.
-    let earlier: usize = text[head..tail].split(MARK.0).skip(1).filter_map(earlier_count).sum();
+    let earlier: usize = text[head..tail]
+        .split(MARK.0)
+        .skip(1)
+        .filter_map(earlier_count)
+        .sum();
     let left_out = tail - head + earlier;
-    Some(format!("{}{}{left_out}{}{}", &text[..head], MARK.0, MARK.1, &text[tail..]))
+    Some(format!(
+        "{}{}{left_out}{}{}",
+        &text[..head],
+        MARK.0,
+        MARK.1,
+        &text[tail..]
+    ))
+}
+
+fn boundary_before(text: &str, mut place: usize) -> usize {
+    while !text.is_char_boundary(place) {
+        place -= 1;
+    }
+    place
 }
 
 const MARK: (&str, &str) = ("\n[... ", " bytes left out ...]\n");
@@ -123,7 +144,10 @@ mod tests {
         let (before, rest) = text.split_once(MARK.0).unwrap();
         let (count, after) = rest.split_once(MARK.1).unwrap();
         let count: usize = count.parse().unwrap();
-        assert!(length.abs_diff(before.len() + count + after.len()) < 64, "{count} of {length}");
+        assert!(
+            length.abs_diff(before.len() + count + after.len()) < 64,
+            "{count} of {length}"
+        );
     }
 
     #[test]

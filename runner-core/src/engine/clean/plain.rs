@@ -165,14 +165,22 @@ mod tests {
 
     #[test]
     fn half_a_control_string_does_not_swallow_what_follows() {
-        assert_eq!(plain("\u{1b}]0;title\nE   assert 1 == 2"), "0;title\nE   assert 1 == 2");
+        assert_eq!(
+            plain("\u{1b}]0;title\nE   assert 1 == 2"),
+            "0;title\nE   assert 1 == 2"
+        );
         let long = format!("\u{1b}P{}", "x".repeat(2 * LONGEST_CONTROL_STRING));
         assert_eq!(plain(&long).len(), 2 * LONGEST_CONTROL_STRING);
     }
 
     #[test]
     fn keeps_ordinary_text_in_any_script() {
-        for text in ["naïve café\n\tindented", "日本語", "👨\u{200d}👩\u{200d}👧", "می\u{200c}خواهم"] {
+        for text in [
+            "naïve café\n\tindented",
+            "日本語",
+            "👨\u{200d}👩\u{200d}👧",
+            "می\u{200c}خواهم",
+        ] {
             assert_eq!(plain(text), text);
         }
         assert_eq!(plain("10%\r20%\r\ndone"), "10%\n20%\ndone");

@@ -85,7 +85,9 @@ impl Redactor {
         values.retain(|value| value.len() >= SHORTEST_SECRET && !value.starts_with("-----"));
         values.sort_unstable();
         values.dedup();
-        let automaton = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&values);
+        let automaton = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .build(&values);
         Self {
             values: automaton.ok().filter(|_| !values.is_empty()),
             count: 0,
@@ -141,7 +143,9 @@ impl Redactor {
     }
 
     fn shapes(&mut self, text: &str) -> Option<String> {
-        let orphan_end = KEY_ENDS.find(text).filter(|end| !KEY_BEGINS.is_match(&text[..end.start()]));
+        let orphan_end = KEY_ENDS
+            .find(text)
+            .filter(|end| !KEY_BEGINS.is_match(&text[..end.start()]));
         let (head, text) = match orphan_end {
             // The beginning of a key was cut off: all before its end belongs to it.
             Some(end) => (REDACTED, &text[end.end()..]),
@@ -153,7 +157,10 @@ impl Redactor {
         self.count += u64::from(!head.is_empty());
         let count = &mut self.count;
         let replaced = SHAPES.replace_all(text, |found: &Captures<'_>| {
-            if found.name("sk").is_some_and(|word| !word.as_str().contains(|c: char| c.is_ascii_digit())) {
+            if found
+                .name("sk")
+                .is_some_and(|word| !word.as_str().contains(|c: char| c.is_ascii_digit()))
+            {
                 return found[0].to_owned();
             }
             *count += 1;
@@ -181,12 +188,30 @@ mod tests {
     #[test]
     fn names_of_secrets_are_known_and_names_of_places_are_not() {
         for name in [
-            "GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "ANTHROPIC_API_KEY", "DATABASE_PASSWORD", "NPM_CONFIG__AUTH",
-            "api_key", "GOOGLE_CREDENTIALS", "PGPASSWORD", "MY_SECRET_VALUE", "TWINE_PASSWORD", "APIKEY",
+            "GITHUB_TOKEN",
+            "AWS_SECRET_ACCESS_KEY",
+            "ANTHROPIC_API_KEY",
+            "DATABASE_PASSWORD",
+            "NPM_CONFIG__AUTH",
+            "api_key",
+            "GOOGLE_CREDENTIALS",
+            "PGPASSWORD",
+            "MY_SECRET_VALUE",
+            "TWINE_PASSWORD",
+            "APIKEY",
         ] {
             assert!(is_secret_name(name), "{name}");
         }
-        for name in ["PATH", "PWD", "OLDPWD", "SSH_AUTH_SOCK", "GOOGLE_CREDENTIALS_FILE", "KEYBOARD", "MONKEY", "AUTHOR"] {
+        for name in [
+            "PATH",
+            "PWD",
+            "OLDPWD",
+            "SSH_AUTH_SOCK",
+            "GOOGLE_CREDENTIALS_FILE",
+            "KEYBOARD",
+            "MONKEY",
+            "AUTHOR",
+        ] {
             assert!(!is_secret_name(name), "{name}");
         }
     }
@@ -213,7 +238,10 @@ mod tests {
             format!("sk-{}", "0123456789abcdef".repeat(2)),
             format!("sk-ant-api03-{}", "0123456789abcdef".repeat(2)),
             format!("xoxb-{}", "123456789012-abcdef"),
-            format!("eyJ{}.eyJ{}.{}", "hbGciOiJIUzI1NiJ9", "zdWIiOiIxMjM0In0", "c2lnbmF0dXJlLXg"),
+            format!(
+                "eyJ{}.eyJ{}.{}",
+                "hbGciOiJIUzI1NiJ9", "zdWIiOiIxMjM0In0", "c2lnbmF0dXJlLXg"
+            ),
         ] {
             let mut redactor = Redactor::default();
             let text = redactor.text(&format!("E  token = '{secret}'!")).into_owned();
@@ -221,13 +249,22 @@ mod tests {
             assert_eq!(redactor.count, 1);
         }
         let mut redactor = Redactor::default();
-        assert_eq!(redactor.text("Authorization: Bearer abcdefghijklmnop1234"), "Authorization: Bearer [redacted]");
+        assert_eq!(
+            redactor.text("Authorization: Bearer abcdefghijklmnop1234"),
+            "Authorization: Bearer [redacted]"
+        );
     }
 
     #[test]
     fn ordinary_texts_stay() {
         let mut redactor = Redactor::new([("A_TOKEN", "")]);
-        for text in ["sk-learn-compatible-estimators", "a Bearer of news", "AKIA", "eyJ.eyJ.", "task-0123456789012345678901"] {
+        for text in [
+            "sk-learn-compatible-estimators",
+            "a Bearer of news",
+            "AKIA",
+            "eyJ.eyJ.",
+            "task-0123456789012345678901",
+        ] {
             assert_eq!(redactor.text(text), text);
         }
         assert_eq!(redactor.count, 0);
@@ -237,7 +274,10 @@ mod tests {
     fn private_keys_go_whole_or_line_by_line() {
         let (begin, end) = ("-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----");
         let mut redactor = Redactor::default();
-        assert_eq!(redactor.text(&format!("a {begin}\nAAAA\n{end} b")), "a [redacted] b");
+        assert_eq!(
+            redactor.text(&format!("a {begin}\nAAAA\n{end} b")),
+            "a [redacted] b"
+        );
         assert_eq!(redactor.text(&format!("cut {begin}\nAAAA")), "cut [redacted]");
         assert_eq!(redactor.text(&format!("AAAA\n{end} b")), "[redacted] b");
         assert_eq!(redactor.line(begin), "[redacted]");
