@@ -40,7 +40,7 @@ impl Cleaner {
                 make_visible(nodeid);
                 self.attempt(attempt);
             }
-            TestEvent::Finished(result) => self.result(result),
+            TestEvent::Finished(result) | TestEvent::Detailed(result) => self.result(result),
             TestEvent::CollectFailed(error) => {
                 make_visible(&mut error.nodeid);
                 self.text(&mut error.message);
