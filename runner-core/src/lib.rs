@@ -35,3 +35,5 @@ pub mod process;
 pub mod project;
 #[cfg(feature = "engine")]
 pub mod store;
+#[cfg(feature = "engine")]
+pub mod trust;

@@ -187,7 +187,7 @@ schema!(DurationWord, "DurationWord", {
 });
 schema!(SizeWord, "SizeWord", {
     "anyOf": [
-        {"type": "string", "pattern": "^[0-9]+([kKMG]i?|T)?B$"},
+        {"type": "string", "pattern": "^[0-9]+(k|[KMG]i?|T)?B$"},
         {"type": "integer", "minimum": 0}
     ],
     "examples": ["512MB", "1GiB", 1_000_000]
