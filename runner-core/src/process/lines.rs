@@ -28,7 +28,7 @@ impl LineSplitter {
     /// Takes what one read brought, and adds the lines that are complete now. A line that reaches the limit is handed
     /// on at once.
     pub(super) fn push(&mut self, mut bytes: &[u8], lines: &mut Vec<String>) {
-        while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
+        while let Some(end) = memchr::memchr(b'\n', bytes) {
             self.take(&bytes[..end], lines);
             self.end_line(lines);
             bytes = &bytes[end + 1..];

@@ -103,6 +103,15 @@ impl Supervisor {
         return portable::run(job, cancel, sink).await;
     }
 
+    fn command_line(&self) -> String {
+        let mut line = self.program.to_string_lossy().into_owned();
+        for arg in &self.args {
+            line.push(' ');
+            line.push_str(&arg.to_string_lossy());
+        }
+        line
+    }
+
     /// What confines the processes of a run on this machine: tier and limits, for `environment` and `doctor`.
     pub fn confinement(&self, limits: &Limits) -> BTreeMap<String, String> {
         let _ = limits;

@@ -4,9 +4,12 @@ use std::fs::File;
 use std::io;
 use std::net::Shutdown;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
+use rustix::fs::OFlags;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
@@ -47,7 +50,7 @@ pub(super) fn open(job: &Job) -> Result<(Output, ChildEnds), ProcessError> {
     };
     let (stdout, child_stdout) = match &job.stdout_file {
         Some(path) => {
-            let file = File::create(path).map_err(|source| ProcessError::Supervisor {
+            let file = create(path).map_err(|source| ProcessError::Supervisor {
                 what: format!(
                     "the file for standard output, {}, could not be made: {source}",
                     path.display()
@@ -75,6 +78,25 @@ pub(super) fn open(job: &Job) -> Result<(Output, ChildEnds), ProcessError> {
         stderr: child_stderr,
     };
     Ok((output, ends))
+}
+
+/// Makes or empties a regular file. A link or a FIFO that a test left under the name is refused, not followed.
+fn create(path: &Path) -> io::Result<File> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let file = File::options()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .custom_flags(flags)
+        .open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "it is not a regular file",
+        ));
+    }
+    rustix::io::ioctl_fionbio(&file, false)?;
+    Ok(file)
 }
 
 fn pipe(stream: Stream) -> io::Result<(Source, OwnedFd)> {

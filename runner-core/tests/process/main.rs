@@ -1,4 +1,8 @@
-//! Supervision, tried on real programs.
+//! Supervision, tried on real programs. Linux: elsewhere there is no supervising process.
+#![cfg(target_os = "linux")]
 
+mod attack;
 mod common;
+mod mark;
+mod nasty;
 mod plain;

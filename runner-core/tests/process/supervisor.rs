@@ -1,5 +1,63 @@
-//! What the tests start as the supervising process: under `cargo test` the running program is the test harness.
+//! What the tests start: the supervising process (under `cargo test` the running program is the test harness), and
+//! `serve ARGV…`, a small server with one run, for what must not happen to the test harness itself.
+#![expect(clippy::print_stdout, reason = "how it answers the test that started it")]
 
-fn main() {
-    std::process::exit(runner_core::process::supervise_main());
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use runner_core::process::{Cancel, Job, Limits, Supervisor, supervise_main};
+
+fn main() -> std::process::ExitCode {
+    let args: Vec<std::ffi::OsString> = std::env::args_os().skip(1).collect();
+    if args.first().is_some_and(|arg| arg == "serve") {
+        serve(&args[1..]);
+        return std::process::ExitCode::SUCCESS;
+    }
+    std::process::ExitCode::from(u8::try_from(supervise_main()).unwrap_or(1))
+}
+
+/// Runs one job, and prints how it ended and by how many kilobytes this process grew meanwhile.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a program of its own, which hands its environment on"
+)]
+fn serve(argv: &[std::ffi::OsString]) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    let supervisor = Supervisor {
+        program: "/proc/self/exe".into(),
+        args: vec!["__supervise".into()],
+    };
+    let job = Job {
+        name: "served".to_owned(),
+        argv: argv.to_vec(),
+        env: std::env::vars_os().collect::<BTreeMap<_, _>>(),
+        cwd: "/".into(),
+        channel: false,
+        stdout_file: None,
+        deadline: None,
+        grace: Duration::from_millis(300),
+        cancel_grace: Duration::from_millis(300),
+        on_deadline: None,
+        limits: Limits::default(),
+    };
+    let before = peak_kb();
+    let mut bytes = 0;
+    let mut sink = |_, lines: Vec<String>| bytes += lines.iter().map(String::len).sum::<usize>() as u64;
+    let exited = runtime
+        .block_on(supervisor.run(job, &Cancel::new(), &mut sink))
+        .expect("the program starts");
+    println!("code {:?}", exited.exit.code);
+    println!("bytes {}", bytes + exited.dropped_bytes);
+    println!("grown_kb {}", peak_kb() - before);
+}
+
+/// The most memory that this process ever held.
+fn peak_kb() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse().ok())
+        .unwrap_or(0)
 }

@@ -13,6 +13,11 @@ use serde::Serialize;
 
 use super::child::Streams;
 use super::control::{HANDSHAKE, Inbox, Task, ToSupervisor, line};
+use super::proc;
+
+/// Why this process may not supervise: signals are blocked for one thread only, and a fork copies one thread only.
+const THREADS: &str =
+    "it has started threads: `supervise_main` must be the first thing that the program does";
 
 /// Makes this process fit to supervise: no descriptor that is not its own, every signal at its default and blocked
 /// (so no SIGTERM of a test ends it), a session of its own, subreaper. Then says so to the server.
@@ -25,6 +30,10 @@ pub(super) fn take_over() -> io::Result<(Control, OwnedFd)> {
         .open("/dev/null")?;
     rustix::stdio::dup2_stdin(&null)?;
     let signals = quiet_signals()?;
+    if proc::read(getpid().as_raw_nonzero().get()).is_some_and(|me| me.threads != 1) {
+        let _ = rustix::net::send(&socket, format!("{THREADS}\n").as_bytes(), SendFlags::NOSIGNAL);
+        return Err(io::Error::other(THREADS));
+    }
     // Fails only where this process leads a group already, which the server does not make it do.
     setsid()?;
     set_child_subreaper(Some(getpid()))?;

@@ -37,7 +37,7 @@ impl Link {
     /// Starts the supervising process and waits for its handshake.
     pub(super) async fn start(supervisor: &Supervisor) -> Result<Self, ProcessError> {
         let broken = |source: io::Error| ProcessError::Supervisor {
-            what: format!("{} could not be started: {source}", supervisor.program.display()),
+            what: format!("{} could not be started: {source}", supervisor.command_line()),
         };
         let (ours, theirs) = StdUnixStream::pair().map_err(broken)?;
         ours.set_nonblocking(true).map_err(broken)?;
@@ -47,32 +47,34 @@ impl Link {
             inbox: Inbox::default(),
             process: Some(process),
         };
-        let greeted = tokio::time::timeout(HANDSHAKE_TIME, link.greeted()).await;
-        if !matches!(greeted, Ok(true)) {
-            link.kill();
-            return Err(ProcessError::Supervisor {
-                what: format!(
-                    "{} {} is not a supervising process of this version: no handshake",
-                    supervisor.program.display(),
-                    supervisor
-                        .args
-                        .iter()
-                        .map(|arg| arg.to_string_lossy())
-                        .collect::<Vec<_>>()
-                        .join(" "),
-                ),
-            });
+        let greeting = tokio::time::timeout(HANDSHAKE_TIME, link.greeting()).await;
+        match greeting.unwrap_or_else(|_| "it says nothing".to_owned()) {
+            greeting if greeting == HANDSHAKE => Ok(link),
+            greeting => {
+                link.kill();
+                Err(ProcessError::Supervisor {
+                    what: format!(
+                        "{} is not fit to supervise: {greeting}",
+                        supervisor.command_line()
+                    ),
+                })
+            }
         }
-        Ok(link)
     }
 
-    async fn greeted(&mut self) -> bool {
+    /// The first line, or why there is none.
+    async fn greeting(&mut self) -> String {
         loop {
             if let Some(line) = self.inbox.line() {
-                return line == HANDSHAKE.as_bytes();
+                return String::from_utf8_lossy(&line).into_owned();
             }
-            if self.inbox.waiting() > HANDSHAKE_BYTES || !matches!(self.read().await, Ok(1..)) {
-                return false;
+            if self.inbox.waiting() > HANDSHAKE_BYTES {
+                return "it says something else".to_owned();
+            }
+            match self.read().await {
+                Ok(0) => return "it ended without a word".to_owned(),
+                Err(error) => return error.to_string(),
+                Ok(_) => {}
             }
         }
     }

@@ -15,6 +15,7 @@ mod ending;
 mod inherited;
 mod limits;
 mod link;
+mod lost;
 mod orphans;
 mod proc;
 mod run;

@@ -8,7 +8,8 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until};
 
 use super::control::{Ended, FromSupervisor, MainExit, Refused, Task, ToSupervisor};
 use super::link::Link;
-use super::orphans;
+use super::lost;
+use super::supervise::{LEAK_GRACE, LINGER};
 use crate::plan::StepExit;
 use crate::process::output::{self, Output};
 use crate::process::{Cancel, Exited, Job, LineSink, ProcessError, Supervisor};
@@ -16,12 +17,12 @@ use crate::process::{Cancel, Exited, Job, LineSink, ProcessError, Supervisor};
 /// After the grace: what the supervising process may take for asking for stacks, killing and answering. Then the
 /// server acts itself.
 const BACKSTOP: Duration = Duration::from_millis(950);
+/// What the supervising process may take for those that outlived the main process.
+const LEFTOVERS: Duration = LINGER.saturating_add(LEAK_GRACE);
 /// How often the server looks whether a test has stopped the supervising process.
 const WAKE: Duration = Duration::from_secs(1);
 /// For the supervising process to be gone after its last word.
 const REAP: Duration = Duration::from_millis(500);
-/// For a sweep.
-const SWEEP: Duration = Duration::from_millis(900);
 
 pub(in crate::process) async fn run(
     supervisor: &Supervisor,
@@ -29,6 +30,9 @@ pub(in crate::process) async fn run(
     cancel: &Cancel,
     sink: LineSink<'_>,
 ) -> Result<Exited, ProcessError> {
+    if cancel.is_asked() {
+        return Ok(never_started(job));
+    }
     let (output, ends) = output::open(&job)?;
     let mut link = Link::start(supervisor).await?;
     let since = link.since();
@@ -57,6 +61,19 @@ pub(in crate::process) async fn run(
     watch.close(sink).await
 }
 
+/// Cancelled before it began.
+fn never_started(job: Job) -> Exited {
+    let exit = StepExit {
+        step: job.name,
+        cancelled: true,
+        ..StepExit::default()
+    };
+    Exited {
+        exit,
+        ..Exited::default()
+    }
+}
+
 fn task(job: &Job, now: Instant) -> Task {
     Task {
         argv: job.argv.clone(),
@@ -79,12 +96,14 @@ fn task(job: &Job, now: Instant) -> Task {
 
 /// What the supervising process has said so far.
 #[derive(Debug, Default)]
-struct Heard {
-    pid: Option<i32>,
+pub(super) struct Heard {
+    pub(super) pid: Option<i32>,
     refused: Option<(Refused, i32)>,
-    main: Option<MainExit>,
+    pub(super) main: Option<MainExit>,
     ended: Option<Ended>,
-    asked_to_stop: bool,
+    pub(super) asked_to_stop: bool,
+    /// It said nothing for too long.
+    pub(super) gave_up: bool,
 }
 
 struct Watch {
@@ -120,7 +139,10 @@ impl Watch {
                     asked_at_once = true;
                     self.ask(&ToSupervisor::Kill, Duration::ZERO);
                 }
-                () = sleep_until(backstop), if self.backstop.is_some() => return,
+                () = sleep_until(backstop), if self.backstop.is_some() => {
+                    self.heard.gave_up = true;
+                    return;
+                }
                 _ = wake.tick() => self.link.wake(),
             }
         }
@@ -137,7 +159,11 @@ impl Watch {
     fn hear(&mut self, message: FromSupervisor) -> bool {
         match message {
             FromSupervisor::Started { pid } => self.heard.pid = Some(pid),
-            FromSupervisor::MainGone(exit) => self.heard.main = Some(exit),
+            FromSupervisor::MainGone(exit) => {
+                self.heard.main = Some(exit);
+                let latest = Instant::now() + LEFTOVERS + BACKSTOP;
+                self.backstop = Some(self.backstop.map_or(latest, |backstop| backstop.max(latest)));
+            }
             FromSupervisor::NotStarted { what, errno } => {
                 self.heard.refused = Some((what, errno));
                 return true;
@@ -168,7 +194,7 @@ impl Watch {
         } else {
             self.link.kill();
             self.link.reap(REAP).await;
-            let (ended, note) = lost(&self.job, &mut self.heard, self.since, self.started).await;
+            let (ended, note) = lost::account(&self.job, &mut self.heard, self.since, self.started).await;
             (ended, Some(note))
         };
         self.output.drain(sink);
@@ -193,37 +219,6 @@ impl Watch {
             dropped_bytes: self.output.dropped(),
         })
     }
-}
-
-/// The supervising process is gone without its last word: most likely a test killed it.
-async fn lost(job: &Job, heard: &mut Heard, since: u64, started: Instant) -> (Ended, String) {
-    let pid = heard.pid;
-    let swept = tokio::task::spawn_blocking(move || orphans::sweep(pid, since, SWEEP))
-        .await
-        .unwrap_or_default();
-    let timed_out = heard.main.is_none() && job.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-    let cancelled = heard.main.is_none() && heard.asked_to_stop;
-    if let (None, Some(main)) = (heard.main, swept.main) {
-        heard.main = Some(MainExit {
-            duration_s: started.elapsed().as_secs_f64(),
-            ..main
-        });
-    }
-    let mut note =
-        "the process that supervised this run was ended from outside (a test that kills its parent does \
-                    this); what it had started was ended too"
-            .to_owned();
-    if !swept.survivors.is_empty() {
-        note = format!("{note}, but for {}", swept.survivors.join(", "));
-    }
-    let ended = Ended {
-        timed_out,
-        cancelled,
-        leaked: Vec::new(),
-        survivors: swept.survivors,
-        dumps: std::collections::BTreeMap::new(),
-    };
-    (ended, note)
 }
 
 fn refusal(job: &Job, what: Refused, source: io::Error) -> ProcessError {

@@ -17,9 +17,9 @@ use super::inherited::{Control, Post};
 use super::proc::{self, Process};
 
 /// How long others may take to go by themselves after the main process is gone.
-const LINGER: Duration = Duration::from_millis(150);
+pub(super) const LINGER: Duration = Duration::from_millis(150);
 /// Between SIGTERM and SIGKILL for those that outlived the main process.
-const LEAK_GRACE: Duration = Duration::from_millis(500);
+pub(super) const LEAK_GRACE: Duration = Duration::from_millis(500);
 /// After the grace: freezing, killing, reaping.
 const KILLING: Duration = Duration::from_millis(700);
 /// Processes that SIGKILL did not end (they hang in the kernel) are waited for after the answer, this long.
