@@ -1,1 +1,48 @@
 //! The tools, one file each: arguments -> answer. Both faces call these and nothing else.
+//!
+//! Answers are whole: all rows, all text that a report holds. How much of one is shown is for the faces to decide.
+//! An [`OpError`] is for a question that could not be answered; an answer with at least one row is a success
+//! whatever its status.
+
+mod answer;
+mod arguments;
+mod changes;
+pub mod cut;
+mod desk;
+mod error;
+mod facts;
+mod live;
+mod locate;
+mod near;
+mod next;
+mod prepare;
+mod rows;
+mod suites;
+
+pub mod affected_tests;
+pub mod cancel_run;
+pub mod get_coverage;
+pub mod get_run;
+pub mod list_tests;
+pub mod run_n_times;
+pub mod run_single;
+pub mod run_suite;
+
+pub use answer::{Answer, Started, Tool, call, exit};
+pub use changes::Changes;
+pub use desk::Desk;
+pub use error::{ErrorKind, Known, OpError};
+pub use facts::EnvironmentFacts;
+pub use live::{LiveRun, LiveRuns};
+pub use next::NextCall;
+pub use rows::{FailurePlace, Row, Totals};
+pub use suites::suite_names;
+
+/// Most repeats that one call may ask for.
+pub const MAX_REPEATS: u32 = 20;
+/// Characters of the last output that an answer carries.
+pub const TAIL_CHARS: usize = 6_000;
+/// Characters of a row's message that an agent is shown. Applied by the faces, not here.
+pub const MESSAGE_CHARS: usize = 1_200;
+/// Characters of a failure's full text in `run_single`.
+pub const OUTPUT_CHARS: usize = 8_000;

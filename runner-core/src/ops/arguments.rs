@@ -1,0 +1,149 @@
+//! Reading a tool's arguments: tolerant where clients differ (numbers sent as strings, blanks around words),
+//! never a default in place of a bad value.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use super::{OpError, cut};
+use crate::registry::nearest;
+
+/// The arguments of one call. Each is taken once; what is left over at the end is unknown.
+pub(super) struct Reader<'a> {
+    tool: &'static str,
+    map: &'a Map<String, Value>,
+    known: Vec<&'static str>,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(tool: &'static str, map: &'a Map<String, Value>) -> Self {
+        // The size of an answer is the faces' matter, and they have read it.
+        let known = vec!["max_bytes"];
+        Self { tool, map, known }
+    }
+
+    /// `None` for an argument that is not there, or null.
+    fn take(&mut self, name: &'static str) -> Option<&'a Value> {
+        self.known.push(name);
+        self.map.get(name).filter(|value| !value.is_null())
+    }
+
+    /// Trimmed; an empty string is no argument at all.
+    pub(super) fn string(&mut self, name: &'static str) -> Result<Option<String>, OpError> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.trim())
+                .filter(|text| !text.is_empty())
+                .map(str::to_owned)),
+            Some(other) => Err(wrong(name, "a string", other)),
+        }
+    }
+
+    pub(super) fn required_string(&mut self, name: &'static str) -> Result<String, OpError> {
+        self.string(name)?
+            .ok_or_else(|| OpError::bad_argument(format!("`{name}` is required")))
+    }
+
+    /// Empty for an argument that is not there.
+    pub(super) fn strings(&mut self, name: &'static str) -> Result<Vec<String>, OpError> {
+        const WHAT: &str = "an array of strings";
+        let Some(value) = self.take(name) else {
+            return Ok(Vec::new());
+        };
+        let items = value.as_array().ok_or_else(|| wrong(name, WHAT, value))?;
+        let mut strings = Vec::with_capacity(items.len());
+        for item in items {
+            let text = item.as_str().ok_or_else(|| wrong(name, WHAT, item))?.trim();
+            if text.is_empty() {
+                return Err(OpError::bad_argument(format!("`{name}` has an empty item")));
+            }
+            strings.push(text.to_owned());
+        }
+        Ok(strings)
+    }
+
+    pub(super) fn flag(&mut self, name: &'static str) -> Result<bool, OpError> {
+        match self.take(name) {
+            None => Ok(false),
+            Some(Value::Bool(flag)) => Ok(*flag),
+            Some(Value::String(text)) if text == "true" || text == "false" => Ok(text == "true"),
+            Some(other) => Err(wrong(name, "true or false", other)),
+        }
+    }
+
+    /// A whole number between `least` and `most`.
+    pub(super) fn count(
+        &mut self,
+        name: &'static str,
+        least: u32,
+        most: u32,
+    ) -> Result<Option<u32>, OpError> {
+        let Some(value) = self.take(name) else {
+            return Ok(None);
+        };
+        let number = number(value).ok_or_else(|| wrong(name, "a whole number", value))?;
+        if number.fract() != 0.0 {
+            return Err(wrong(name, "a whole number", value));
+        }
+        if number < f64::from(least) {
+            return Err(OpError::bad_argument(format!(
+                "`{name}` must be at least {least}"
+            )));
+        }
+        if number > f64::from(most) {
+            return Err(OpError::bad_argument(format!(
+                "`{name}` may be at most {most}, not {}",
+                shown(value)
+            )));
+        }
+        Ok(Some(number as u32))
+    }
+
+    /// Seconds, as a duration of at least `least` seconds. The cap depends on the suite and is checked later.
+    pub(super) fn seconds(&mut self, name: &'static str, least: f64) -> Result<Option<Duration>, OpError> {
+        let Some(value) = self.take(name) else {
+            return Ok(None);
+        };
+        let number = number(value).ok_or_else(|| wrong(name, "a number of seconds", value))?;
+        if number < least {
+            return Err(OpError::bad_argument(format!(
+                "`{name}` must be at least {least} second{}, not {}",
+                if least == 1.0 { "" } else { "s" },
+                shown(value)
+            )));
+        }
+        let too_long = |_| OpError::bad_argument(format!("`{name}` of {} is no time limit", shown(value)));
+        Duration::try_from_secs_f64(number).map(Some).map_err(too_long)
+    }
+
+    /// Refuses what no call has asked for, with the nearest name that there is.
+    pub(super) fn finish(self) -> Result<(), OpError> {
+        let unknown = self.map.keys().find(|name| !self.known.contains(&name.as_str()));
+        let Some(name) = unknown else { return Ok(()) };
+        let error = OpError::bad_argument(format!("`{}` takes no argument `{}`", self.tool, cut::echo(name)));
+        let mut names = self.known.clone();
+        names.sort_unstable();
+        Err(match nearest(name, names.iter().copied()) {
+            Some(near) => error.with_hint(format!("Did you mean `{near}`?")),
+            None => error.with_hint(format!("It takes: {}.", names.join(", "))),
+        })
+    }
+}
+
+/// A finite number, also when a client sent it as a string.
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
+    }
+    .filter(|number: &f64| number.is_finite())
+}
+
+fn wrong(name: &str, what: &str, value: &Value) -> OpError {
+    OpError::bad_argument(format!("`{name}` must be {what}, not {}", shown(value)))
+}
+
+fn shown(value: &Value) -> String {
+    cut::echo(&value.to_string())
+}

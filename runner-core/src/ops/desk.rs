@@ -1,0 +1,41 @@
+//! What the tools work with.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::{LiveRuns, OpError};
+use crate::affected::AffectedFinder;
+use crate::config::{ConfigError, Settings};
+use crate::engine::Engine;
+use crate::environment::Environment;
+use crate::policy::Policy;
+use crate::project::Overrides;
+use crate::registry::Registry;
+
+/// One repository, ready to be asked: made by `main`, shared by all calls. Cheap to clone.
+#[derive(Clone)]
+pub struct Desk {
+    /// The repository's root, real path.
+    pub root: PathBuf,
+    /// A `qaas.toml` that cannot be used stops no server: every tool answers with it.
+    pub settings: Result<Arc<Settings>, ConfigError>,
+    /// The built-in backends and those that `qaas.toml` declares.
+    pub registry: Arc<Registry>,
+    pub engine: Engine,
+    pub affected: Arc<dyn AffectedFinder>,
+    pub policy: Policy,
+    /// What a person typed on the command line.
+    pub overrides: Overrides,
+    pub environment: Arc<Environment>,
+    /// The runs of this process that have not ended.
+    pub live: LiveRuns,
+    /// A person typed `--trust`: consent for this one command.
+    pub session_trust: bool,
+}
+
+impl Desk {
+    /// The configuration, or the error answer that tells what is wrong with it.
+    pub fn settings(&self) -> Result<&Arc<Settings>, OpError> {
+        self.settings.as_ref().map_err(OpError::from)
+    }
+}

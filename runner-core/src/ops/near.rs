@@ -1,0 +1,114 @@
+//! A test that does not exist: which ids are near to the one that was asked for.
+
+use std::time::Duration;
+
+use super::{Desk, Tool, locate, prepare};
+use crate::backend::{Capability, Mode};
+use crate::engine::{Order, new_run_id};
+use crate::process::Cancel;
+use crate::selector::{Selection, Selector};
+
+/// How long the listing may take. It is a courtesy.
+const LIMIT: Duration = Duration::from_secs(20);
+/// How many are named.
+const MOST: usize = 3;
+
+/// What a listing of the asked test's file needs, kept from an order before the engine takes it.
+pub(super) struct Listing {
+    order: Order,
+}
+
+impl Listing {
+    /// `None` where the backend cannot list, or the order names no file.
+    pub(super) fn beside(order: &Order) -> Option<Self> {
+        if !order.backend.info().can(Capability::List) {
+            return None;
+        }
+        let [Selector::Node { path, .. }] = order.selection.selectors.as_slice() else {
+            return None;
+        };
+        let file = Selector::Path { path: path.clone() };
+        Some(Self {
+            order: Order {
+                tool: Tool::ListTests.name(),
+                mode: Mode::List,
+                suite: order.suite.clone(),
+                backend: order.backend.clone(),
+                coverage: None,
+                coverage_paths: Vec::new(),
+                passed_over: order.passed_over.clone(),
+                project: order.project.clone(),
+                selection: Selection {
+                    selectors: vec![file],
+                },
+                asked: vec![path.clone()],
+                keyword: None,
+                markers: None,
+                max_failures: None,
+                workers: None,
+                extra_args: Vec::new(),
+                cwd: order.cwd.clone(),
+                iterations: 1,
+                timeout: Some(order.timeout.map_or(LIMIT, |limit| limit.min(LIMIT))),
+                total_timeout: None,
+                policy: order.policy.clone(),
+                env: order.env.clone(),
+            },
+        })
+    }
+
+    /// Lists the file's tests and gives the ids nearest to `id`, the nearest first.
+    pub(super) async fn nearest(self, desk: &Desk, id: &str, cancel: Cancel) -> Vec<String> {
+        let report = prepare::perform(desk, new_run_id(), self.order, cancel, &mut |_| {}).await;
+        let found = report.first().found.iter().map(|found| found.nodeid.as_str());
+        nearest(id, found)
+    }
+}
+
+/// The ids whose part after the file is nearest to that of `id`.
+fn nearest<'a>(id: &str, found: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let wanted = locate::split(id).1;
+    let mut ranked: Vec<(usize, &str)> = found
+        .map(|nodeid| {
+            (
+                strsim::damerau_levenshtein(wanted, locate::split(nodeid).1),
+                nodeid,
+            )
+        })
+        .collect();
+    ranked.sort();
+    ranked
+        .into_iter()
+        .take(MOST)
+        .map(|(_, nodeid)| nodeid.to_owned())
+        .collect()
+}
+
+/// As a hint: `Did you mean …?`
+pub(super) fn hint(near: &[String]) -> Option<String> {
+    match near {
+        [] => None,
+        [one] => Some(format!("Did you mean `{one}`?")),
+        many => Some(format!("Did you mean one of `{}`?", many.join("`, `"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn the_three_nearest_are_named_the_nearest_first() {
+        let found = [
+            "t.py::test_total",
+            "t.py::test_totals",
+            "t.py::test_empty",
+            "t.py::TestCart::test_total",
+        ];
+        let near = nearest("t.py::test_totl", found.into_iter());
+        assert_eq!(
+            near,
+            ["t.py::test_total", "t.py::test_totals", "t.py::test_empty"]
+        );
+    }
+}

@@ -1,0 +1,240 @@
+//! From arguments to an order for the engine: suite, folder, interpreter, backend, selection, time limit.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::suites::{self, Wish};
+use super::{Answer, Desk, ErrorKind, NextCall, OpError, Started, Tool, cut, locate};
+use crate::backend::Mode;
+use crate::config::Suite;
+use crate::engine::{EventSink, Order, new_run_id};
+use crate::event::RunEvent;
+use crate::model::Status;
+use crate::process::Cancel;
+use crate::project::{self, Choice};
+use crate::report::Report;
+use crate::selector::{Selection, Selector};
+
+/// What all tools that run something have in common.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Common {
+    pub(super) suite: Option<String>,
+    pub(super) cwd: Option<String>,
+    /// As they were written.
+    pub(super) selectors: Vec<String>,
+    /// Taken as nodeids, whatever they look like.
+    pub(super) ids: Vec<String>,
+    pub(super) timeout: Option<Duration>,
+}
+
+impl Common {
+    /// Everything that an order needs from the arguments alone.
+    pub(super) async fn order(&self, desk: &Desk, tool: Tool, mode: Mode) -> Result<Order, OpError> {
+        let made = self.make(desk, tool, mode).await;
+        made.map_err(|mut error| {
+            error.known.cwd.get_or_insert_with(|| match &self.cwd {
+                Some(cwd) => cut::echo(cwd),
+                None => desk.root.display().to_string(),
+            });
+            let asked = self.selectors.first().or(self.ids.first());
+            error.known.selector = asked.map(|text| cut::echo(text));
+            error
+        })
+    }
+
+    async fn make(&self, desk: &Desk, tool: Tool, mode: Mode) -> Result<Order, OpError> {
+        let settings = desk.settings()?;
+        let asked_cwd = match &self.cwd {
+            Some(text) => Some(project::resolve_dir(&desk.root, text)?),
+            None => None,
+        };
+        let asked: Vec<String> = self.selectors.iter().chain(&self.ids).cloned().collect();
+        let wish = Wish {
+            suite: self.suite.as_deref(),
+            cwd: asked_cwd.as_deref(),
+            selectors: &asked,
+        };
+        let mut suite = suites::choose(&desk.root, &desk.registry, suites::all(desk)?, &wish)?;
+        let timeout = time_limit(desk, &suite, self.timeout)?;
+        let folder = project::resolve_dir(&desk.root, &suite.dir.to_string_lossy())?;
+        let cwd = asked_cwd.unwrap_or_else(|| folder.clone());
+        suite.paths = narrow(&suite.paths, &folder, &cwd);
+
+        let mut selectors = Vec::with_capacity(asked.len());
+        for text in &self.selectors {
+            selectors.push(selector(&desk.root, &cwd, text)?);
+        }
+        for id in &self.ids {
+            selectors.push(test(&desk.root, &cwd, id)?);
+        }
+        let project = project::discover(&desk.root, &suite, &cwd, &desk.overrides, &desk.environment)?;
+        let Choice { backend, passed_over } =
+            project::choose_backend(&desk.registry, &suite, &project, &desk.overrides)?;
+        Ok(Order {
+            tool: tool.name(),
+            mode,
+            suite,
+            backend,
+            coverage: None,
+            coverage_paths: Vec::new(),
+            passed_over,
+            project,
+            selection: Selection { selectors },
+            asked,
+            keyword: None,
+            markers: None,
+            max_failures: None,
+            workers: None,
+            extra_args: Vec::new(),
+            cwd,
+            iterations: 1,
+            timeout,
+            total_timeout: None,
+            policy: desk.policy.clone(),
+            env: settings.env.clone(),
+        })
+    }
+}
+
+/// The time limit of a run: the call's, else the suite's, else the policy's; never over the cap.
+fn time_limit(desk: &Desk, suite: &Suite, asked: Option<Duration>) -> Result<Option<Duration>, OpError> {
+    let policy = &desk.policy;
+    let cap = policy.max_timeout.map(|cap| {
+        let cap = suite.max_timeout.unwrap_or(cap);
+        // Who writes a longer limit into the suite means it.
+        suite.timeout.map_or(cap, |written| cap.max(written))
+    });
+    match (asked, cap) {
+        (Some(asked), Some(cap)) if asked > cap => Err(OpError::bad_argument(format!(
+            "`timeout_s` may be at most {} here, not {}",
+            cap.as_secs_f64(),
+            asked.as_secs_f64()
+        ))
+        .with_hint(format!(
+            "Narrow the run with a selector, or raise `max_timeout` of suite `{}` in `qaas.toml`.",
+            suite.name
+        ))),
+        (Some(asked), _) => Ok(Some(asked)),
+        (None, _) => {
+            let limit = suite.timeout.or(policy.default_timeout);
+            Ok(limit.map(|limit| cap.map_or(limit, |cap| limit.min(cap))))
+        }
+    }
+}
+
+/// A suite's paths as seen from `cwd`: those below it, relative to it. None where `cwd` lies inside one of them, or
+/// elsewhere: then `cwd` itself is what was asked for.
+fn narrow(paths: &[String], folder: &Path, cwd: &Path) -> Vec<String> {
+    if folder == cwd {
+        return paths.to_vec();
+    }
+    let below = paths.iter().filter_map(|path| {
+        let path = folder.join(path);
+        let relative = path.strip_prefix(cwd).ok()?;
+        Some(relative.to_string_lossy().into_owned()).filter(|relative| !relative.is_empty())
+    });
+    below.collect()
+}
+
+/// A selector as it was written, seen from `cwd` or else from the root.
+fn selector(root: &Path, cwd: &Path, text: &str) -> Result<Selector, OpError> {
+    let seen = project::resolve(root, cwd, text);
+    let (head, rest) = locate::split(text);
+    let elsewhere = match &seen {
+        Ok(Selector::Keyword { .. }) => cwd != root && root.join(head).exists(),
+        Err(error) => error.code == "no_such_path",
+        Ok(_) => false,
+    };
+    if !elsewhere {
+        return Ok(seen?);
+    }
+    let at = |base: &Path| {
+        let path = base.join(head);
+        project::resolve(root, cwd, &format!("{}{rest}", path.display()))
+    };
+    if root.join(head).exists() {
+        return Ok(at(root)?);
+    }
+    let bases = locate::bases(root, cwd, head);
+    match bases.as_slice() {
+        [] => Ok(seen?),
+        [base] => Ok(at(base)?),
+        many => Err(several_files(root, head, many)),
+    }
+}
+
+fn several_files(root: &Path, file: &str, bases: &[PathBuf]) -> OpError {
+    let names = bases.iter().take(5).map(|base| {
+        let base = base.strip_prefix(root).unwrap_or(base);
+        base.join(file).display().to_string()
+    });
+    let names: Vec<String> = names.collect();
+    OpError::new(
+        ErrorKind::BadRequest,
+        "no_such_path",
+        format!(
+            "{} does not exist here; there are {}",
+            cut::echo(file),
+            names.join(", ")
+        ),
+    )
+    .with_hint("Name one of them, or give its folder as `cwd`.")
+}
+
+/// A test by its id: a file, or something in a file. Never a keyword, never a folder.
+fn test(root: &Path, cwd: &Path, id: &str) -> Result<Selector, OpError> {
+    const SHAPE: &str = "Ids look like `path/to/test_file.py::test_name`; `list_tests` gives them.";
+    let no_test = |what: &str| {
+        OpError::new(
+            ErrorKind::BadRequest,
+            "no_such_test",
+            format!("`{}` {what}", cut::echo(id)),
+        )
+        .with_hint(SHAPE)
+    };
+    match selector(root, cwd, id).map_err(|error| error.or_hint(SHAPE))? {
+        Selector::Keyword { .. } => Err(no_test("is not the id of a test")),
+        Selector::Path { path } if cwd.join(&path).is_dir() => Err(no_test("is a folder, not a test")),
+        other => Ok(other),
+    }
+}
+
+/// Runs an order, and lets it be asked about and ended while it goes on.
+pub(super) async fn perform(
+    desk: &Desk,
+    run_id: String,
+    order: Order,
+    cancel: Cancel,
+    sink: EventSink<'_>,
+) -> Report {
+    let stored = desk.engine.store.is_some();
+    let recording = desk.live.begin(&run_id, order.tool, cancel.clone(), stored);
+    let mut both = |event: &RunEvent| {
+        recording.take(event);
+        sink(event);
+    };
+    desk.engine.run(run_id, order, cancel, &mut both).await
+}
+
+/// Runs an order in the background and says where to ask for it.
+#[expect(clippy::unnecessary_wraps, reason = "the shape of every call")]
+pub(super) fn start(desk: &Desk, order: Order) -> Result<Answer, OpError> {
+    let run_id = new_run_id();
+    let (desk, id) = (desk.clone(), run_id.clone());
+    // Entered before the task first runs, so that the id is known as soon as it is handed out.
+    let stored = desk.engine.store.is_some();
+    let cancel = Cancel::new();
+    let recording = desk.live.begin(&run_id, order.tool, cancel.clone(), stored);
+    tokio::spawn(async move {
+        let mut sink = |event: &RunEvent| recording.take(event);
+        desk.engine.run(id, order, cancel, &mut sink).await;
+    });
+    let next = NextCall::new(Tool::GetRun, "wait for its end, or see how far it is")
+        .with("run_id", run_id.as_str())
+        .with("wait_s", 60);
+    Ok(Answer::Started(Box::new(Started {
+        run_id,
+        status: Status::Queued,
+        next: vec![next],
+    })))
+}

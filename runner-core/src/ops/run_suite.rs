@@ -1,0 +1,503 @@
+//! `run_suite`: many tests, their rows, totals and the run's status.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::arguments::Reader;
+use super::prepare::{Common, perform};
+use super::rows::{self, round};
+use super::{
+    Changes, Desk, EnvironmentFacts, ErrorKind, NextCall, OpError, Row, TAIL_CHARS, Tool, Totals, changes,
+    cut, get_run, suites,
+};
+use crate::backend::{Capability, Mode};
+use crate::engine::{EventSink, Order, new_run_id};
+use crate::model::{CollectionError, Outcome, Status, Unfinished};
+use crate::process::Cancel;
+use crate::report::{Iteration, Report};
+
+/// What may be asked.
+#[derive(Clone, Debug, Default)]
+pub struct Arguments {
+    /// A path, a nodeid or a keyword expression.
+    pub selector: Option<String>,
+    /// Several of them.
+    pub selectors: Vec<String>,
+    /// A run id, or `last`: run again what failed there.
+    pub failed_of: Option<String>,
+    pub max_failures: Option<u32>,
+    pub cwd: Option<String>,
+    pub timeout: Option<Duration>,
+    pub suite: Option<String>,
+    pub background: bool,
+    /// Typed by a person: `-k`.
+    pub keyword: Option<String>,
+    /// Typed by a person: `-m`.
+    pub markers: Option<String>,
+    /// Typed by a person: `-n`.
+    pub workers: Option<String>,
+    /// Typed by a person after `--`.
+    pub extra_args: Vec<String>,
+}
+
+impl Arguments {
+    /// What a client may send.
+    pub fn from_json(map: &Map<String, Value>) -> Result<Self, OpError> {
+        let mut reader = Reader::new("run_suite", map);
+        let arguments = Self {
+            selector: reader.string("selector")?,
+            selectors: reader.strings("selectors")?,
+            failed_of: reader.string("failed_of")?,
+            max_failures: reader.count("max_failures", 1, u32::MAX)?,
+            cwd: reader.string("cwd")?,
+            timeout: reader.seconds("timeout_s", 1.0)?,
+            suite: reader.string("suite")?,
+            background: reader.flag("background")?,
+            ..Self::default()
+        };
+        reader.finish()?;
+        if arguments.failed_of.is_some() && (arguments.selector.is_some() || !arguments.selectors.is_empty())
+        {
+            return Err(OpError::bad_argument(
+                "`failed_of` is a selection of its own and goes without `selector` and `selectors`",
+            ));
+        }
+        Ok(arguments)
+    }
+
+    /// Whether the call leaves it to qaas what to run.
+    fn names_nothing(&self) -> bool {
+        self.suite.is_none()
+            && self.selector.is_none()
+            && self.selectors.is_empty()
+            && self.failed_of.is_none()
+    }
+}
+
+/// The rows of a run and what they come to.
+#[derive(Clone, Debug, Serialize)]
+pub struct Answer {
+    pub run_id: String,
+    pub status: Status,
+    /// Why, in words, unless the status says it all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// Stopped early as it was told to (`-x`, `--maxfail`).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub stopped: bool,
+    pub totals: Totals,
+    /// One for each test that finished and each collector that failed, in the framework's order.
+    pub tests: Vec<Row>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub collection_errors: Vec<CollectionError>,
+    /// Tests that began and did not end.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unfinished: Vec<Unfinished>,
+    /// Tests that the framework meant to run and never began.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub never_started: Option<u64>,
+    /// Collected, then set aside by the framework's own filters.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub deselected: u64,
+    /// Null after a kill.
+    pub exit_code: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signal: Option<i32>,
+    pub timed_out: bool,
+    /// Wall time, 3 digits.
+    pub duration_s: f64,
+    /// The backend that read the rows.
+    pub parser: String,
+    pub cwd: String,
+    /// Null for everything.
+    pub selector: Option<String>,
+    /// Where more than one was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub selectors: Vec<String>,
+    /// Only where the run did not go through to its end, or has no rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_tail: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changed_since: Option<Changes>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub next: Vec<NextCall>,
+    pub environment: EnvironmentFacts,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// Runs and waits for the end.
+pub async fn run(
+    desk: &Desk,
+    arguments: Arguments,
+    cancel: Cancel,
+    sink: EventSink<'_>,
+) -> Result<Answer, OpError> {
+    let order = order(desk, &arguments).await?;
+    let report = perform(desk, new_run_id(), order, cancel, sink).await;
+    let mut answer = answer(desk, &report)?;
+    answer.changed_since = changes::since(desk, &report);
+    Ok(answer)
+}
+
+/// For the command line: each suite by itself where the call names none, else the one run that it names.
+pub async fn run_all(
+    desk: &Desk,
+    arguments: Arguments,
+    cancel: Cancel,
+    sink: EventSink<'_>,
+) -> Vec<(String, Result<Answer, OpError>)> {
+    let names = match suites::suite_names(desk) {
+        Ok(names) => names,
+        Err(error) => return vec![(String::new(), Err(error))],
+    };
+    if names.len() == 1 || !arguments.names_nothing() || arguments.cwd.is_some() {
+        let answer = run(desk, arguments, cancel, sink).await;
+        let suite = answer
+            .as_ref()
+            .map(|answer| answer.environment.suite.clone())
+            .unwrap_or_default();
+        return vec![(suite, answer)];
+    }
+    let mut answers = Vec::with_capacity(names.len());
+    for name in names {
+        if cancel.is_asked() {
+            break;
+        }
+        let arguments = Arguments {
+            suite: Some(name.clone()),
+            ..arguments.clone()
+        };
+        let answer = run(desk, arguments, cancel.clone(), &mut *sink).await;
+        answers.push((name, answer));
+    }
+    answers
+}
+
+/// What the engine is to do.
+pub(super) async fn order(desk: &Desk, arguments: &Arguments) -> Result<Order, OpError> {
+    let mut common = Common {
+        suite: arguments.suite.clone(),
+        cwd: arguments.cwd.clone(),
+        selectors: arguments
+            .selector
+            .iter()
+            .chain(&arguments.selectors)
+            .cloned()
+            .collect(),
+        ids: Vec::new(),
+        timeout: arguments.timeout,
+    };
+    if let Some(run) = &arguments.failed_of {
+        failed_of(desk, run, &mut common)?;
+    }
+    let mut order = common.order(desk, Tool::RunSuite, Mode::Run).await?;
+    let info = order.backend.info();
+    if arguments.max_failures.is_some() && !info.can(Capability::MaxFailures) {
+        return Err(OpError::bad_argument(format!(
+            "backend `{}` cannot stop after a number of failures",
+            info.name
+        ))
+        .with_hint("Leave `max_failures` out."));
+    }
+    order.max_failures = arguments.max_failures;
+    order.keyword.clone_from(&arguments.keyword);
+    order.markers.clone_from(&arguments.markers);
+    order.workers.clone_from(&arguments.workers);
+    order.extra_args.clone_from(&arguments.extra_args);
+    // For the record, as it was typed: two runs with the same words asked the same question.
+    let typed = [("-k", &arguments.keyword), ("-m", &arguments.markers)];
+    order.asked.extend(
+        typed
+            .iter()
+            .filter_map(|(flag, word)| Some(format!("{flag} {}", word.as_ref()?))),
+    );
+    order.asked.extend(arguments.extra_args.iter().cloned());
+    Ok(order)
+}
+
+/// Turns `failed_of` into the ids that failed there, run from the same folder in the same suite.
+fn failed_of(desk: &Desk, run: &str, common: &mut Common) -> Result<(), OpError> {
+    let report = get_run::stored(desk, run)?;
+    let run_id = &report.facts.run_id;
+    if report.cause.is_none() {
+        return Err(OpError::new(
+            ErrorKind::BadRequest,
+            "still_running",
+            format!("run {run_id} has not ended"),
+        ));
+    }
+    let rows = report
+        .iterations
+        .iter()
+        .flat_map(rows::rows_of)
+        .filter(Row::is_bad);
+    let mut ids: Vec<String> = rows.map(|row| row.nodeid).collect();
+    let unfinished = report.iterations.iter().flat_map(Iteration::unfinished);
+    ids.extend(unfinished.map(|test| test.nodeid.clone()));
+    let mut seen = std::collections::HashSet::new();
+    ids.retain(|id| seen.insert(id.clone()));
+    if ids.is_empty() {
+        return Err(OpError::new(
+            ErrorKind::NoTests,
+            "nothing_failed",
+            format!("no test failed in run {run_id}"),
+        ));
+    }
+    common.suite.get_or_insert(report.facts.suite);
+    common
+        .cwd
+        .get_or_insert(report.facts.cwd.to_string_lossy().into_owned());
+    common.ids = ids;
+    Ok(())
+}
+
+/// The answer that a report comes to.
+pub(super) fn answer(desk: &Desk, report: &Report) -> Result<Answer, OpError> {
+    let verdict = report.verdict();
+    let iteration = report.first();
+    let rows = rows::rows_of(iteration);
+    if let Some(error) = unanswered(desk, report) {
+        return Err(error);
+    }
+    let facts = &report.facts;
+    let exit = iteration.exits.first();
+    let whole = matches!(verdict.status, Status::Passed | Status::Failed) && !rows.is_empty();
+    let never_started = iteration
+        .never_started()
+        .filter(|&count| count > 0 && !whole | verdict.stopped);
+    let many = facts.selection.len() > 1;
+    let mut answer = Answer {
+        run_id: facts.run_id.clone(),
+        status: verdict.status,
+        reason: verdict.reason,
+        hint: verdict.hint,
+        stopped: verdict.stopped,
+        totals: Totals(iteration.totals()),
+        tests: rows,
+        collection_errors: iteration.collection_errors.clone(),
+        unfinished: iteration.unfinished().to_vec(),
+        never_started,
+        deselected: iteration.deselected,
+        exit_code: exit.and_then(|exit| exit.code),
+        signal: exit.and_then(|exit| exit.signal),
+        timed_out: verdict.status == Status::TimedOut,
+        duration_s: round(report.duration_s, 3),
+        parser: facts.backend.clone(),
+        cwd: facts.cwd.to_string_lossy().into_owned(),
+        selector: facts.selection.first().filter(|_| !many).cloned(),
+        selectors: if many { facts.selection.clone() } else { Vec::new() },
+        output_tail: Some(cut::tail(&iteration.output_tail, TAIL_CHARS).to_owned())
+            .filter(|text| !whole && !text.trim().is_empty()),
+        warnings: warnings(report, iteration),
+        changed_since: None,
+        next: Vec::new(),
+        environment: EnvironmentFacts::of(report, &desk.registry),
+    };
+    answer.next = next(desk, &answer);
+    Ok(answer)
+}
+
+/// The run's own warnings and those of one iteration.
+pub(super) fn warnings(report: &Report, iteration: &Iteration) -> Vec<String> {
+    let leaked = iteration
+        .exits
+        .iter()
+        .filter(|exit| !exit.leaked.is_empty())
+        .map(|exit| {
+            format!(
+                "processes outlived {} and were ended: {}",
+                exit.step,
+                exit.leaked.join(", ")
+            )
+        });
+    let notes = iteration.exits.iter().filter_map(|exit| exit.note.clone());
+    report
+        .warnings
+        .iter()
+        .chain(&iteration.warnings)
+        .cloned()
+        .chain(leaked)
+        .chain(notes)
+        .collect()
+}
+
+/// The error answer to a run in which nothing began. `None` if it has anything to show.
+pub(super) fn unanswered(desk: &Desk, report: &Report) -> Option<OpError> {
+    let began = report.iterations.iter().any(|iteration| {
+        !iteration.rows.is_empty()
+            || !iteration.collection_errors.is_empty()
+            || !iteration.unfinished().is_empty()
+    });
+    let verdict = report.verdict();
+    let (kind, code) = match verdict.status {
+        _ if began => return None,
+        Status::NoTests => (ErrorKind::NoTests, "no_tests"),
+        Status::Cancelled => (ErrorKind::Cancelled, "cancelled"),
+        // A time limit that passes before the first test is an answer: it names the limit and shows the output.
+        Status::TimedOut | Status::Queued | Status::Running => return None,
+        _ => (ErrorKind::Broken, broken_code(report)),
+    };
+    let facts = &report.facts;
+    let iteration = report.first();
+    let message = match kind {
+        ErrorKind::NoTests => no_tests_message(report, verdict.reason.as_deref()),
+        _ => verdict
+            .reason
+            .clone()
+            .unwrap_or_else(|| "the run came to nothing".to_owned()),
+    };
+    let mut error = OpError::new(kind, code, message);
+    error.error.hint = verdict.hint;
+    if kind == ErrorKind::NoTests && facts.tool != Tool::ListTests.name() {
+        error = error
+            .or_hint("Check the selector against the files that exist; `list_tests` gives the ids.")
+            .with_next(
+                NextCall::new(Tool::ListTests, "see which tests there are")
+                    .maybe("cwd", cwd_argument(desk, report)),
+            );
+    }
+    let exit = iteration.exits.first();
+    let known = &mut error.known;
+    known.run_id = Some(facts.run_id.clone());
+    known.status = Some(verdict.status);
+    known.reason = verdict.reason;
+    known.exit_code = exit.and_then(|exit| exit.code);
+    known.signal = exit.and_then(|exit| exit.signal);
+    known.duration_s = Some(round(report.duration_s, 3));
+    known.selector = Some(facts.selection.join(" ")).filter(|words| !words.is_empty());
+    known.cwd = Some(facts.cwd.to_string_lossy().into_owned());
+    known.deselected = iteration.deselected;
+    known.output_tail =
+        Some(cut::tail(&iteration.output_tail, TAIL_CHARS).to_owned()).filter(|text| !text.trim().is_empty());
+    known.warnings = warnings(report, iteration);
+    known.environment = Some(EnvironmentFacts::of(report, &desk.registry));
+    Some(error)
+}
+
+/// The engine's own word for a run that it could not begin.
+fn broken_code(report: &Report) -> &str {
+    match &report.cause {
+        Some(crate::event::EndCause::Failed { code, .. }) if !code.is_empty() => code,
+        _ => "broken",
+    }
+}
+
+fn no_tests_message(report: &Report, reason: Option<&str>) -> String {
+    let facts = &report.facts;
+    let what = match facts.selection.as_slice() {
+        [] => "the default collection".to_owned(),
+        words => format!("`{}`", cut::echo(&words.join(" "))),
+    };
+    let mut message = format!("no test matched {what} in {}", facts.cwd.display());
+    if report.first().deselected > 0 {
+        message.push_str(&format!("; {} deselected", report.first().deselected));
+    }
+    if let Some(reason) = reason {
+        message.push_str(&format!(": {reason}"));
+    }
+    message
+}
+
+/// `cwd` for a next call; none if it is the root.
+pub(super) fn cwd_argument(desk: &Desk, report: &Report) -> Option<String> {
+    let relative = report.facts.cwd.strip_prefix(&desk.root).ok()?;
+    Some(relative.to_string_lossy().into_owned()).filter(|text| !text.is_empty())
+}
+
+fn next(desk: &Desk, answer: &Answer) -> Vec<NextCall> {
+    let root = &desk.root;
+    let cwd = std::path::Path::new(&answer.cwd).strip_prefix(root).ok();
+    let cwd = cwd
+        .map(|cwd| cwd.to_string_lossy().into_owned())
+        .filter(|cwd| !cwd.is_empty());
+    let several = desk
+        .settings
+        .as_ref()
+        .is_ok_and(|settings| settings.suites.len() > 1);
+    let suite = Some(answer.environment.suite.clone()).filter(|_| several);
+    let bad: Vec<&Row> = answer.tests.iter().filter(|row| row.is_bad()).collect();
+    let mut next = Vec::new();
+    let one = bad.iter().find(|row| row.phase.is_none()).map(|row| {
+        (
+            &row.nodeid,
+            "repeat the first failure alone, with its full output",
+        )
+    });
+    let hung = || {
+        answer
+            .unfinished
+            .first()
+            .map(|test| (&test.nodeid, "run alone the test that did not end"))
+    };
+    if let Some((nodeid, why)) = one.or_else(hung) {
+        next.push(
+            NextCall::new(Tool::RunSingle, why)
+                .with("test_id", nodeid.as_str())
+                .maybe("cwd", cwd)
+                .maybe("suite", suite),
+        );
+    }
+    if bad.len() > 1 {
+        let why = format!(
+            "run the {} that failed again, once the cause is mended",
+            bad.len()
+        );
+        next.push(NextCall::new(Tool::RunSuite, why).with("failed_of", answer.run_id.as_str()));
+    }
+    next
+}
+
+impl Answer {
+    /// `3 tests: 2 passed, 1 failed in 0.4 s.` and what else has to be known.
+    pub fn headline(&self) -> String {
+        let total = self.totals.total();
+        let mut text = format!(
+            "{total} test{}: {} in {:.1} s.",
+            if total == 1 { "" } else { "s" },
+            self.totals.words(),
+            self.duration_s
+        );
+        match self.status {
+            Status::Passed => {}
+            Status::Failed => {
+                let agrees = self.totals.of(Outcome::Failed) + self.totals.of(Outcome::Error) > 0;
+                if !agrees || self.stopped || self.reason.is_some() {
+                    text.push_str(&format!(" Status: failed{}.", self.because()));
+                }
+            }
+            Status::TimedOut => {
+                text.push_str(&format!(
+                    " TIMED OUT: these are partial results{}.",
+                    self.because()
+                ));
+            }
+            status => text.push_str(&format!(" Status: {status}{}.", self.because())),
+        }
+        if let Some(count @ 1..) = self.never_started {
+            if !self
+                .reason
+                .as_ref()
+                .is_some_and(|reason| reason.contains("never started"))
+            {
+                text.push_str(&format!(" {count} never started."));
+            }
+        }
+        text
+    }
+
+    fn because(&self) -> String {
+        self.reason
+            .as_ref()
+            .map_or_else(String::new, |reason| format!(" ({reason})"))
+    }
+}
