@@ -67,7 +67,14 @@ impl Common {
         for id in &self.ids {
             selectors.push(test(&desk.root, &cwd, id)?);
         }
-        let project = project::discover(&desk.root, &suite, &cwd, &desk.overrides, &desk.environment)?;
+        let project = project::discover(
+            &desk.root,
+            &suite,
+            &desk.registry,
+            &cwd,
+            &desk.overrides,
+            &desk.environment,
+        )?;
         let Choice { backend, passed_over } =
             project::choose_backend(&desk.registry, &suite, &project, &desk.overrides)?;
         Ok(Order {

@@ -14,7 +14,7 @@ pub fn suite_names(desk: &Desk) -> Result<Vec<String>, OpError> {
 
 /// At least one suite, or the error answer.
 pub(super) fn all(desk: &Desk) -> Result<Vec<Suite>, OpError> {
-    let suites = project::suites(&desk.root, desk.settings()?);
+    let suites = project::suites(&desk.root, desk.settings()?, &desk.registry);
     if suites.is_empty() {
         let message = format!(
             "no tests of a framework that qaas knows were found in {}",
