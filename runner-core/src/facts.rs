@@ -76,6 +76,9 @@ pub struct RunFacts {
     pub coverage_backend: Option<String>,
     /// The tool that asked: `run_suite`, `run_n_times`, …
     pub tool: String,
+    /// Nothing is run: the tests are only listed.
+    #[serde(default)]
+    pub listing: bool,
     /// The selection in words: what was asked for, verbatim.
     pub selection: Vec<String>,
     pub iterations: u32,

@@ -46,6 +46,8 @@ pub struct Iteration {
     index: HashMap<String, usize>,
     #[serde(skip)]
     reruns: HashMap<String, Vec<Attempt>>,
+    /// Further results of tests that already had one, from the same worker (a file given twice).
+    repeats: u64,
     /// Started and not finished; a worker may run one while another runs its namesake.
     running: Vec<Unfinished>,
 }
@@ -73,24 +75,23 @@ impl Report {
         match event {
             RunEvent::Started(facts) => self.facts = (**facts).clone(),
             RunEvent::IterationStarted { iteration } => {
-                self.iteration_mut(*iteration);
+                self.with_iteration(*iteration, |_| {});
             }
-            RunEvent::Test { iteration, test } => self.iteration_mut(*iteration).add(test),
+            RunEvent::Test { iteration, test } => self.with_iteration(*iteration, |found| found.add(test)),
             RunEvent::StepExited { iteration, exit } => {
-                self.iteration_mut(*iteration).exits.push(exit.clone());
+                self.with_iteration(*iteration, |found| found.exits.push(exit.clone()));
             }
             RunEvent::IterationEnded {
                 iteration,
                 ending,
                 duration_s,
                 output_tail,
-            } => {
-                let iteration = self.iteration_mut(*iteration);
-                iteration.ending.clone_from(ending);
-                iteration.duration_s = *duration_s;
-                iteration.output_tail.clone_from(output_tail);
-                iteration.ended = true;
-            }
+            } => self.with_iteration(*iteration, |found| {
+                found.ending.clone_from(ending);
+                found.duration_s = *duration_s;
+                found.output_tail.clone_from(output_tail);
+                found.ended = true;
+            }),
             RunEvent::Warning { message } => self.warnings.push(message.clone()),
             RunEvent::Finished { cause, duration_s } => {
                 // The first end counts: a record has one, and a damaged one must not change its mind.
@@ -117,12 +118,15 @@ impl Report {
         self.iterations.first().unwrap_or(&NONE)
     }
 
-    fn iteration_mut(&mut self, number: u32) -> &mut Iteration {
+    /// Iterations come one after another: a number out of turn is a damaged record's, and is left out.
+    fn with_iteration(&mut self, number: u32, change: impl FnOnce(&mut Iteration)) {
         let wanted = number.max(1) as usize;
-        if self.iterations.len() < wanted {
-            self.iterations.resize_with(wanted, Iteration::default);
+        if wanted == self.iterations.len() + 1 {
+            self.iterations.push(Iteration::default());
         }
-        &mut self.iterations[wanted - 1]
+        if let Some(iteration) = self.iterations.get_mut(wanted - 1) {
+            change(iteration);
+        }
     }
 }
 
@@ -139,7 +143,7 @@ impl Iteration {
 
     /// How many tests the framework meant to run and never began. `None` if it never said how many.
     pub fn never_started(&self) -> Option<u64> {
-        let begun = self.finished_tests() as u64 + self.running.len() as u64;
+        let begun = self.finished_tests() as u64 + self.running.len() as u64 + self.repeats;
         self.selected.map(|selected| selected.saturating_sub(begun))
     }
 
@@ -268,6 +272,7 @@ impl Iteration {
             *row = result.clone();
         }
         let kept = row.outcome;
+        self.repeats += u64::from(!other_worker);
         if first != second || !other_worker {
             self.warnings.push(format!(
                 "{} was reported more than once ({first}, then {second}); {kept} is kept",
@@ -290,26 +295,4 @@ impl Iteration {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn details_fill_in_a_row_and_never_change_its_verdict() {
-        let mut iteration = Iteration::default();
-        iteration.add(&TestEvent::Finished(Box::new(TestResult::new(
-            "a",
-            Outcome::Failed,
-        ))));
-        let mut more = TestResult::new("a", Outcome::Passed);
-        more.message = Some("assert 1 == 2".to_owned());
-        more.duration_s = Some(0.5);
-        iteration.add(&TestEvent::Detailed(Box::new(more.clone())));
-        more.nodeid = "b".to_owned();
-        iteration.add(&TestEvent::Detailed(Box::new(more)));
-        assert_eq!(iteration.rows.len(), 1);
-        assert_eq!(iteration.rows[0].outcome, Outcome::Failed);
-        assert_eq!(iteration.rows[0].message.as_deref(), Some("assert 1 == 2"));
-        assert_eq!(iteration.rows[0].duration_s, Some(0.5));
-        assert!(iteration.warnings.is_empty());
-    }
-}
+mod tests;

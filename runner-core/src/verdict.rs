@@ -58,50 +58,50 @@ impl Verdict {
 /// The verdict on a whole run: that of its worst iteration, unless the run itself was ended.
 pub fn judge(report: &Report) -> Verdict {
     match &report.cause {
-        None if report.iterations.is_empty() => return Verdict::plain(Status::Queued),
-        None => return Verdict::plain(Status::Running),
-        Some(EndCause::Cancelled { by }) => {
-            return Verdict::because(Status::Cancelled, format!("cancelled by {by}"));
-        }
-        Some(EndCause::TimedOut { limit_ms }) => return timed_out(report, *limit_ms),
+        None if report.iterations.is_empty() => Verdict::plain(Status::Queued),
+        None => Verdict::plain(Status::Running),
+        Some(EndCause::Cancelled { by }) => Verdict::because(Status::Cancelled, format!("cancelled by {by}")),
+        Some(EndCause::TimedOut { limit_ms }) => timed_out(report, *limit_ms),
         Some(EndCause::Failed { message, hint, .. }) => {
-            let finished = report
-                .iterations
-                .iter()
-                .any(|iteration| iteration.finished_tests() > 0);
-            let status = if finished {
-                Status::Incomplete
-            } else {
-                Status::Broken
-            };
-            return Verdict {
+            let finished = report.iterations.iter().map(Iteration::finished_tests).sum();
+            Verdict {
                 hint: hint.clone(),
-                ..Verdict::because(status, message.clone())
-            };
+                ..Verdict::because(incomplete_or_broken(finished), message.clone())
+            }
         }
-        Some(EndCause::Done) => {}
+        Some(EndCause::Done) => worst(report),
     }
-    let verdicts = report.iterations.iter().map(judge_iteration);
+}
+
+fn worst(report: &Report) -> Verdict {
+    let judge = if report.facts.listing {
+        judge_listing
+    } else {
+        judge_iteration
+    };
+    let verdicts = report.iterations.iter().map(judge);
+    // The first of equally bad ones: its reason is the one to look at.
     verdicts
-        .max_by_key(Verdict::rank)
+        .reduce(|worst, next| if next.rank() > worst.rank() { next } else { worst })
         .unwrap_or_else(|| Verdict::because(Status::Broken, "the run ended before it began"))
 }
 
 fn timed_out(report: &Report, limit_ms: u64) -> Verdict {
-    let mut reason = format!("the time limit of {} passed", seconds(limit_ms));
-    let last = report.iterations.last();
-    let running: Vec<&str> = last
+    let limited = report
+        .iterations
         .iter()
-        .flat_map(|i| i.unfinished())
-        .map(|u| u.nodeid.as_str())
-        .collect();
-    if !running.is_empty() {
-        reason.push_str(&format!("; still running: {}", running.join(", ")));
-    }
-    if let Some(count @ 1..) = last.and_then(|iteration| iteration.never_started()) {
-        reason.push_str(&format!("; {count} never started"));
-    }
+        .rev()
+        .find(|iteration| was_timed_out(iteration));
+    let begun = format!("the time limit of {} passed", seconds(limit_ms));
+    let reason = limited.or(report.iterations.last()).map_or_else(
+        || begun.clone(),
+        |iteration| with_unfinished(&begun, "still running", iteration),
+    );
     Verdict::because(Status::TimedOut, reason)
+}
+
+fn was_timed_out(iteration: &Iteration) -> bool {
+    iteration.exits.iter().any(|exit| exit.timed_out)
 }
 
 fn seconds(limit_ms: u64) -> String {
@@ -109,34 +109,71 @@ fn seconds(limit_ms: u64) -> String {
     format!("{} s", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// The verdict on one iteration that went its way without being ended by qaas.
+/// The verdict on one iteration. That of a run with several is its worst one.
 pub fn judge_iteration(iteration: &Iteration) -> Verdict {
+    if iteration.exits.iter().any(|exit| exit.cancelled) {
+        return Verdict::because(Status::Cancelled, "cancelled");
+    }
+    if was_timed_out(iteration) {
+        let reason = with_unfinished("the time limit passed", "still running", iteration);
+        return Verdict::because(Status::TimedOut, reason);
+    }
     let Some(ending) = &iteration.ending else {
         return cut(iteration, "the backend could not read how the run ended");
-    };
-    let reason = || {
-        ending
-            .reason
-            .clone()
-            .unwrap_or_else(|| format!("{:?}", ending.kind).to_lowercase())
     };
     let verdict = match ending.kind {
         EndingKind::Completed => completed(iteration, ending),
         EndingKind::Stopped if iteration.has_failures() => Verdict {
             stopped: true,
-            ..Verdict::because(Status::Failed, reason())
+            ..failed_or_broken(iteration, ending)
         },
         EndingKind::NoTests if iteration.has_failures() => failed_or_broken(iteration, ending),
-        EndingKind::NoTests if iteration.finished_tests() == 0 => Verdict::because(Status::NoTests, reason()),
-        EndingKind::Stopped | EndingKind::NoTests | EndingKind::Interrupted | EndingKind::Cut => {
-            cut(iteration, &reason())
+        EndingKind::NoTests if iteration.finished_tests() == 0 => {
+            Verdict::because(Status::NoTests, reason_of(ending))
         }
-        EndingKind::Broken => cut(iteration, &reason()),
+        EndingKind::Stopped
+        | EndingKind::NoTests
+        | EndingKind::Interrupted
+        | EndingKind::Broken
+        | EndingKind::Cut => cut(iteration, &reason_of(ending)),
     };
     Verdict {
         hint: verdict.hint.or_else(|| ending.hint.clone()),
         ..verdict
     }
+}
+
+/// The verdict on a listing, where no test is to finish: what was found counts in place of rows.
+fn judge_listing(iteration: &Iteration) -> Verdict {
+    let Some(ending) = &iteration.ending else {
+        return judge_iteration(iteration);
+    };
+    if iteration.found.is_empty() || was_timed_out(iteration) {
+        return judge_iteration(iteration);
+    }
+    if iteration.has_failures() {
+        let reason = "some files could not be collected, so not all tests may be listed";
+        return Verdict::because(Status::Failed, reason);
+    }
+    match (ending.kind, ending.exit) {
+        (EndingKind::Completed, ExitMeaning::Ok) => Verdict::plain(Status::Passed),
+        _ => Verdict {
+            hint: ending.hint.clone(),
+            ..Verdict::because(Status::Incomplete, reason_of(ending))
+        },
+    }
+}
+
+fn reason_of(ending: &Ending) -> String {
+    let plain = match ending.kind {
+        EndingKind::Completed => "the framework went to its end",
+        EndingKind::Stopped => "the framework stopped early",
+        EndingKind::NoTests => "no test ran",
+        EndingKind::Interrupted => "the framework was interrupted from within",
+        EndingKind::Broken => "the framework could not do its work",
+        EndingKind::Cut => "the record stops in the middle",
+    };
+    ending.reason.clone().unwrap_or_else(|| plain.to_owned())
 }
 
 fn completed(iteration: &Iteration, ending: &Ending) -> Verdict {
@@ -146,15 +183,24 @@ fn completed(iteration: &Iteration, ending: &Ending) -> Verdict {
             "the framework ended, but not all tests that began have a result",
         );
     }
+    if matches!(iteration.never_started(), Some(1..)) && ending.exit != ExitMeaning::Other {
+        return cut(
+            iteration,
+            "the framework ended, but not all tests that it selected have a result",
+        );
+    }
     if iteration.has_failures() {
         return failed_or_broken(iteration, ending);
     }
     match ending.exit {
         ExitMeaning::Ok if iteration.finished_tests() > 0 => Verdict::plain(Status::Passed),
-        ExitMeaning::Ok | ExitMeaning::NoTests if iteration.finished_tests() == 0 => Verdict::because(
-            Status::NoTests,
-            ending.reason.clone().unwrap_or("no test ran".into()),
-        ),
+        ExitMeaning::Ok | ExitMeaning::NoTests if iteration.finished_tests() == 0 => {
+            let reason = ending.reason.clone();
+            Verdict::because(
+                Status::NoTests,
+                reason.unwrap_or_else(|| "no test ran".to_owned()),
+            )
+        }
         _ => {
             let fallback = format!("{}, yet no test failed", exit_words(iteration));
             Verdict::because(Status::Broken, ending.reason.clone().unwrap_or(fallback))
@@ -162,20 +208,24 @@ fn completed(iteration: &Iteration, ending: &Ending) -> Verdict {
     }
 }
 
+/// Something failed: the run failed if any test finished, else nothing can be said of the tests.
 fn failed_or_broken(iteration: &Iteration, ending: &Ending) -> Verdict {
-    if iteration.finished_tests() == 0 && !iteration.collection_errors.is_empty() {
+    if iteration.finished_tests() == 0 {
         let names: Vec<&str> = iteration
             .collection_errors
             .iter()
             .map(|e| e.nodeid.as_str())
             .collect();
-        return Verdict::because(
-            Status::Broken,
-            format!("no test ran: collection failed in {}", names.join(", ")),
-        );
+        let reason = if names.is_empty() {
+            reason_of(ending)
+        } else {
+            format!("no test ran: collection failed in {}", names.join(", "))
+        };
+        return Verdict::because(Status::Broken, reason);
     }
     let reason = match ending.exit {
         ExitMeaning::Ok => Some(format!("{}, although tests failed", exit_words(iteration))),
+        _ if ending.kind == EndingKind::Stopped => Some(reason_of(ending)),
         _ => ending.reason.clone(),
     };
     Verdict {
@@ -186,8 +236,24 @@ fn failed_or_broken(iteration: &Iteration, ending: &Ending) -> Verdict {
 
 /// A record that stops in the middle: incomplete if anything finished, else broken. Names what was running.
 fn cut(iteration: &Iteration, reason: &str) -> Verdict {
-    let mut reason = reason.to_owned();
-    let running: Vec<String> = iteration
+    let status = incomplete_or_broken(iteration.finished_tests());
+    Verdict::because(status, with_unfinished(reason, "it was running", iteration))
+}
+
+fn incomplete_or_broken(finished: usize) -> Status {
+    if finished > 0 {
+        Status::Incomplete
+    } else {
+        Status::Broken
+    }
+}
+
+/// How many running tests a reason names.
+const MOST_NAMED: usize = 5;
+
+/// The reason with what was running and how many tests never started.
+fn with_unfinished(reason: &str, running: &str, iteration: &Iteration) -> String {
+    let unnamed: Vec<String> = iteration
         .unfinished()
         .iter()
         .filter(|unfinished| !reason.contains(&unfinished.nodeid))
@@ -196,18 +262,19 @@ fn cut(iteration: &Iteration, reason: &str) -> Verdict {
             None => unfinished.nodeid.clone(),
         })
         .collect();
-    if !running.is_empty() {
-        reason.push_str(&format!("; it was running {}", running.join(", ")));
+    let mut parts = vec![reason.to_owned()];
+    if !unnamed.is_empty() {
+        let more = match unnamed.len().saturating_sub(MOST_NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let named = &unnamed[..unnamed.len().min(MOST_NAMED)];
+        parts.push(format!("{running}: {}{more}", named.join(", ")));
     }
     if let Some(count @ 1..) = iteration.never_started() {
-        reason.push_str(&format!("; {count} never started"));
+        parts.push(format!("{count} never started"));
     }
-    let status = if iteration.finished_tests() > 0 {
-        Status::Incomplete
-    } else {
-        Status::Broken
-    };
-    Verdict::because(status, reason)
+    parts.join("; ")
 }
 
 fn exit_words(iteration: &Iteration) -> String {
@@ -220,3 +287,6 @@ fn exit_words(iteration: &Iteration) -> String {
         None => "nothing was started".to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use super::environment::{ChildEnvironment, child_environment};
 use super::reading::{StepOwners, panic_text};
 use super::{Engine, Order, run_id};
-use crate::backend::{BackendError, RunRequest};
+use crate::backend::{BackendError, Mode, RunRequest};
 use crate::event::EndCause;
 use crate::facts::RunFacts;
 use crate::plan::Plan;
@@ -43,6 +43,7 @@ impl Engine {
             backend: order.backend.info().name,
             coverage_backend: order.coverage.as_ref().map(|backend| backend.info().name),
             tool: order.tool.to_owned(),
+            listing: order.mode == Mode::List,
             selection: order.asked.clone(),
             iterations: order.iterations.max(1),
             root: order.project.root.clone(),
