@@ -213,3 +213,6 @@ fn install(package: &str, project: &Project, interpreter: &Interpreter) -> Strin
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -52,11 +52,11 @@ impl From<ProjectError> for Problem {
 /// Somebody's own words inside a message: control characters escaped, cut to what one can read.
 pub(crate) fn shown(text: &str) -> String {
     const MOST: usize = 160;
-    let mut shown: String = text.chars().take(MOST).flat_map(visible).collect();
-    if text.chars().nth(MOST).is_some() {
-        shown.push_str(&format!("… ({} bytes)", text.len()));
+    let shown: String = text.chars().take(MOST).flat_map(visible).collect();
+    if text.chars().nth(MOST).is_none() {
+        return shown;
     }
-    shown
+    format!("{shown}… ({} bytes)", text.len())
 }
 
 fn visible(c: char) -> Vec<char> {

@@ -10,6 +10,8 @@ mod resolve;
 mod root;
 mod skip;
 mod suites;
+#[cfg(test)]
+mod test_backend;
 
 pub use ask::ask;
 pub use choose::{Choice, choose_backend};

@@ -18,7 +18,8 @@ pub fn suites(root: &Path, settings: &Settings, registry: &Registry) -> Vec<Suit
     }
     let mut suites = settings.suites.clone();
     for suite in suites.iter_mut().filter(|suite| suite.backend.is_empty()) {
-        let found = detect(&root.join(&suite.dir), registry).into_iter().next();
+        let found = detect(&root.join(&suite.dir), registry);
+        let found = found.into_iter().find(|found| found.dir == Path::new("."));
         suite.backend = found.map_or_else(|| python_backends(registry), |found| found.backend);
     }
     suites
@@ -58,9 +59,12 @@ fn detected(folder: &Path, detection: &Detection) -> Vec<Suite> {
         .filter_map(|below| below.file_name().map(PathBuf::from))
         .collect();
     let alone = below.len() == 1;
-    let name = |dir: &Path| match alone {
-        true => detection.suite.clone(),
-        false => format!("{}-{}", detection.suite, dir.display()),
+    let name = |dir: &Path| {
+        if alone {
+            detection.suite.clone()
+        } else {
+            format!("{}-{}", detection.suite, dir.display())
+        }
     };
     below.into_iter().map(|dir| suite(name(&dir), dir)).collect()
 }
@@ -130,6 +134,10 @@ fn is_python_test_file(name: &str) -> bool {
             .is_some_and(|stem| stem.starts_with("test_") || stem.ends_with("_test"))
 }
 
+fn is_python_file(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|end| end == "py")
+}
+
 fn has_python(folder: &Path) -> bool {
     const FILES: [&str; 5] = [
         "pyproject.toml",
@@ -138,8 +146,7 @@ fn has_python(folder: &Path) -> bool {
         "tox.ini",
         "requirements.txt",
     ];
-    FILES.iter().any(|name| folder.join(name).is_file())
-        || any_file_below(folder, |name| name.ends_with(".py"))
+    FILES.iter().any(|name| folder.join(name).is_file()) || any_file_below(folder, is_python_file)
 }
 
 fn has_line(file: &Path, start: &str) -> bool {

@@ -85,7 +85,7 @@ fn read_config(folder: &Path) -> Option<Config> {
         match (key.trim().to_ascii_lowercase().as_str(), value.trim()) {
             ("version" | "version_info", value) => config.version = number(value).or(config.version),
             ("include-system-site-packages", value) => {
-                config.system_packages = value.eq_ignore_ascii_case("true")
+                config.system_packages = value.eq_ignore_ascii_case("true");
             }
             _ => {}
         }

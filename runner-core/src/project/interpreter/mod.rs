@@ -122,12 +122,7 @@ fn detect(search: &Search<'_>) -> Result<Interpreter, ProjectError> {
     };
     let found = match active {
         Some(look) if inside(&look) => look,
-        outside => project_environment(search, &mut passed_over)
-            .or(outside)
-            .or_else(|| active::conda(search, &mut passed_over))
-            .or_else(|| machine::python_version(search, &mut passed_over))
-            .or_else(|| machine::first_on_path(search, &mut passed_over))
-            .unwrap_or_else(|| Look::Broken(nothing_found(search, &passed_over))),
+        outside => first_of(search, outside, &mut passed_over),
     };
     match found {
         Look::Sound(mut interpreter) => {
@@ -140,6 +135,22 @@ fn detect(search: &Search<'_>) -> Result<Interpreter, ProjectError> {
         Look::Broken(error) => Err(error),
         Look::Absent(why) => Err(ProjectError::new("no_interpreter", why)),
     }
+}
+
+/// The steps after an active environment inside the repository; `active` is one outside it.
+fn first_of(search: &Search<'_>, active: Option<Look>, passed_over: &mut Vec<String>) -> Look {
+    if let Some(own) = project_environment(search, passed_over) {
+        if let (Some(Look::Sound(active)), Look::Sound(_)) = (&active, &own) {
+            let place = active.venv.as_ref().unwrap_or(&active.path).display();
+            passed_over.push(format!("VIRTUAL_ENV {place}: the project's own comes first"));
+        }
+        return own;
+    }
+    active
+        .or_else(|| active::conda(search, passed_over))
+        .or_else(|| machine::python_version(search, passed_over))
+        .or_else(|| machine::first_on_path(search, passed_over))
+        .unwrap_or_else(|| Look::Broken(nothing_found(search, passed_over)))
 }
 
 fn lacks_framework(interpreter: &Interpreter) -> bool {

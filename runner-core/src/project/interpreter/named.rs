@@ -63,12 +63,11 @@ fn candidates(search: &Search<'_>, name: &Path, bases: &[&Path]) -> Vec<PathBuf>
 
 fn missing(search: &Search<'_>, name: &Path, by: &str, why: &str) -> ProjectError {
     let name = shown(&name.to_string_lossy());
-    let mut message = format!("QA0303 no Python environment found\n{NAMED} by {by}: {name} {why}");
+    let message = format!("QA0303 no Python environment found\n{NAMED} by {by}: {name} {why}");
     let found = super::detect(search);
     let hint = match &found {
         Ok(found) => format!("without {by}: {} ({})", search.show(&found.path), found.why),
         Err(_) => super::create(search, ".venv"),
     };
-    message.push_str(&format!("\n{hint}"));
-    ProjectError::new("no_interpreter", message).with_hint(hint)
+    ProjectError::new("no_interpreter", format!("{message}\n{hint}")).with_hint(hint)
 }

@@ -49,30 +49,36 @@ fn repository() -> Repository {
     Repository { _temp: temp, root }
 }
 
-fn path(path: &str) -> Result<Selector, String> {
+/// What a row of a table expects: a selector, or an error's code.
+type Expected = Result<Selector, String>;
+
+#[expect(clippy::unnecessary_wraps, reason = "a row of a table")]
+fn path(path: &str) -> Expected {
     Ok(Selector::Path {
         path: path.to_owned(),
     })
 }
 
-fn node(path: &str, rest: &str) -> Result<Selector, String> {
+#[expect(clippy::unnecessary_wraps, reason = "a row of a table")]
+fn node(path: &str, rest: &str) -> Expected {
     Ok(Selector::Node {
         path: path.to_owned(),
         rest: rest.to_owned(),
     })
 }
 
-fn keyword(expression: &str) -> Result<Selector, String> {
+#[expect(clippy::unnecessary_wraps, reason = "a row of a table")]
+fn keyword(expression: &str) -> Expected {
     Ok(Selector::Keyword {
         expression: expression.to_owned(),
     })
 }
 
-fn code(code: &str) -> Result<Selector, String> {
+fn code(code: &str) -> Expected {
     Err(code.to_owned())
 }
 
-fn check(root: &Path, cwd: &Path, rows: &[(&str, Result<Selector, String>)]) {
+fn check(root: &Path, cwd: &Path, rows: &[(&str, Expected)]) {
     for (text, expected) in rows {
         let got = resolve(root, cwd, text).map_err(|error| error.code);
         assert_eq!(&got, expected, "selector {text:?} from {}", cwd.display());
