@@ -73,6 +73,8 @@ pub struct Order {
     pub total_timeout: Option<Duration>,
     pub policy: Policy,
     pub env: Env,
+    /// What the record says first: something that was left out of this run, and why.
+    pub warnings: Vec<String>,
 }
 
 /// Called with every event of a run, in order, strings already clean. Must be quick.
@@ -121,6 +123,9 @@ impl Engine {
             record.begin(facts, self.store.as_ref());
             prepared
         });
+        for warning in &order.warnings {
+            record.warn(warning.clone());
+        }
         let prepared = match prepared {
             Ok(prepared) => prepared,
             Err(cause) => return cause,

@@ -11,8 +11,6 @@ use crate::report::{Iteration, Report};
 
 /// How many ids each list names.
 const MOST_IDS: usize = 50;
-/// How many older runs are looked at.
-const MOST_RUNS: usize = 50;
 
 /// A comparison with an older run of the same suite and selection.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -51,12 +49,12 @@ impl Ids {
 /// Compares with the last stored run of the same question. `None` if there is none, or nothing failed in either.
 pub(super) fn since(desk: &Desk, report: &Report) -> Option<Changes> {
     let store = desk.engine.store.as_ref()?;
+    // The newest run of the same question is this one itself, if it was stored.
+    let wanted =
+        |facts: &RunFacts| facts.run_id != report.facts.run_id && same_question(facts, &report.facts);
     let older = store
-        .list(&desk.root)
-        .into_iter()
-        .filter(|summary| summary.facts.run_id != report.facts.run_id)
-        .take(MOST_RUNS)
-        .find(|summary| same_question(&summary.facts, &report.facts) && is_whole(summary.status))?;
+        .latest(&desk.root, wanted)
+        .filter(|summary| is_whole(summary.status))?;
     let older = store.load(&desk.root, &older.facts.run_id).ok()?;
     compare(&older, report)
 }

@@ -174,8 +174,8 @@ impl From<&ConfigError> for OpError {
 impl From<ProjectError> for OpError {
     fn from(error: ProjectError) -> Self {
         let kind = match error.code.as_str() {
-            "no_interpreter" | "broken_environment" | "missing_package" | "no_backend" => ErrorKind::Broken,
-            "no_suite" => ErrorKind::NoTests,
+            "no_interpreter" | "broken_environment" | "missing_package" | "interpreter_silent"
+            | "no_backend" => ErrorKind::Broken,
             _ => ErrorKind::BadRequest,
         };
         let mut answer = Self::new(kind, error.code, error.message);
@@ -191,6 +191,6 @@ impl From<StoreError> for OpError {
             StoreError::Damaged { .. } => (ErrorKind::Broken, "damaged_run"),
             StoreError::Unusable { .. } => (ErrorKind::Broken, "no_store"),
         };
-        Self::new(kind, code, error.to_string())
+        Self::new(kind, code, error.to_string()).with_hint(error.hint())
     }
 }

@@ -12,6 +12,7 @@ use super::{
     Answer, Desk, EnvironmentFacts, ErrorKind, LiveRun, NextCall, OpError, Row, Tool, Totals, get_coverage,
     list_tests, run_n_times, run_single, run_suite,
 };
+use crate::engine::is_run_id;
 use crate::model::{CollectionError, Outcome, Status, Unfinished};
 use crate::process::Cancel;
 use crate::report::{Iteration, Report};
@@ -274,8 +275,7 @@ fn no_such_run(run_id: &str) -> OpError {
 
 /// Refuses what no run id looks like, before it comes near a path.
 pub(super) fn check_id(run_id: &str) -> Result<(), OpError> {
-    let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-    if run_id.is_empty() || run_id.len() > 64 || !run_id.bytes().all(fits) {
+    if !is_run_id(run_id) {
         return Err(no_such_run(run_id));
     }
     Ok(())
@@ -344,7 +344,7 @@ fn ended(
     }
 }
 
-/// A run without an end: ours, another process's, or one whose process is gone.
+/// A run that goes on, here or in another process (a record whose process is gone has an end).
 fn going_on(desk: &Desk, report: &Report, arguments: &Arguments, live: Option<&Arc<LiveRun>>) -> Answer {
     let mut page = bare(report);
     page.progress = Some(Progress::of(report));
@@ -367,11 +367,9 @@ fn going_on(desk: &Desk, report: &Report, arguments: &Arguments, live: Option<&A
                 NextCall::new(Tool::CancelRun, "end it").with("run_id", page.run_id.as_str()),
             ];
         }
-        None => page.warnings.push(
-            "this run was begun by another qaas process; its record has no end yet, so it still goes on there, or that \
-             process is gone"
-                .to_owned(),
-        ),
+        None => page
+            .warnings
+            .push("this run goes on in another qaas process, and can only be ended there".to_owned()),
     }
     page.environment =
         Some(EnvironmentFacts::of(report, &desk.registry)).filter(|facts| !facts.backend.is_empty());

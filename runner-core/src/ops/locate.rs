@@ -2,7 +2,7 @@
 //! always the working folder, and qaas hands their ids on verbatim; so an id is looked for where it can be from.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::rows::Row;
 use crate::model::Outcome;
@@ -20,14 +20,11 @@ pub(super) fn split(nodeid: &str) -> (&str, &str) {
     }
 }
 
-/// The folders below `root` from which `file` (relative) can be seen, the nearest to `cwd` first: `cwd`, then the
-/// folders above it, then any other. More than one of the last kind means that nobody can tell.
-pub(super) fn bases(root: &Path, cwd: &Path, file: &str) -> Vec<PathBuf> {
-    let above: Vec<PathBuf> = above(root, cwd)
-        .filter(|base| base.join(file).is_file())
-        .collect();
-    if !above.is_empty() {
-        return above;
+/// The folders of the repository in which the relative path `file` is a file.
+pub(super) fn below(root: &Path, file: &str) -> Vec<PathBuf> {
+    let inside = |part: Component<'_>| matches!(part, Component::Normal(_));
+    if file.is_empty() || !Path::new(file).components().all(inside) {
+        return Vec::new();
     }
     let entries = walkdir::WalkDir::new(root)
         .follow_links(false)
@@ -108,7 +105,8 @@ impl AskedTest<'_> {
     }
 
     fn real_file(&self, file: &str) -> Option<PathBuf> {
-        let base = bases(self.root, self.cwd, file).into_iter().next()?;
+        // Not by a search below the root: an id that was found that way has to be borne out letter by letter.
+        let base = above(self.root, self.cwd).find(|base| base.join(file).is_file())?;
         base.join(file).canonicalize().ok()
     }
 }
@@ -199,6 +197,7 @@ mod tests {
     fn an_id_relative_to_a_folder_below_cwd_is_found_too() {
         let repository = Repository::of(&["web/tests/test_w.py"]);
         let rows = ["tests/test_w.py::t"];
+        assert!(repository.pick("test_w.py::t", ".", &rows).is_empty());
         assert_eq!(
             repository.pick("web/tests/test_w.py::t", ".", &rows),
             ["tests/test_w.py::t"]
@@ -230,7 +229,8 @@ mod tests {
     fn a_file_that_several_folders_have_is_not_guessed() {
         let repository = Repository::of(&["a/tests/test_x.py", "b/tests/test_x.py"]);
         let root = repository.folder.path().canonicalize().unwrap();
-        assert_eq!(bases(&root, &root, "tests/test_x.py").len(), 2);
-        assert_eq!(bases(&root, &root.join("b"), "tests/test_x.py"), [root.join("b")]);
+        assert_eq!(below(&root, "tests/test_x.py").len(), 2);
+        assert_eq!(below(&root, "b/tests/test_x.py"), [root.clone()]);
+        assert!(below(&root, "../tests/test_x.py").is_empty());
     }
 }

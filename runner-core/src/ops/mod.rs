@@ -18,6 +18,7 @@ mod next;
 mod prepare;
 mod rows;
 mod suites;
+mod trust;
 
 pub mod affected_tests;
 pub mod cancel_run;
@@ -37,6 +38,7 @@ pub use live::{LiveRun, LiveRuns};
 pub use next::NextCall;
 pub use rows::{FailurePlace, Row, Totals};
 pub use suites::suite_names;
+pub use trust::{surface, trust};
 
 /// Most repeats that one call may ask for.
 pub const MAX_REPEATS: u32 = 20;

@@ -53,6 +53,7 @@ impl Listing {
                 total_timeout: None,
                 policy: order.policy.clone(),
                 env: order.env.clone(),
+                warnings: Vec::new(),
             },
         })
     }

@@ -4,14 +4,17 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::suites::{self, Wish};
+use super::trust;
 use super::{Answer, Desk, ErrorKind, NextCall, OpError, Started, Tool, cut, locate};
 use crate::backend::Mode;
-use crate::config::Suite;
-use crate::engine::{EventSink, Order, new_run_id};
+use crate::config::{Env, Suite};
+use crate::engine::{EventSink, Order, child_environment, new_run_id};
+use crate::environment::Environment;
 use crate::event::RunEvent;
+use crate::facts::Project;
 use crate::model::Status;
 use crate::process::Cancel;
-use crate::project::{self, Choice};
+use crate::project::{self, Choice, ProjectError};
 use crate::report::Report;
 use crate::selector::{Selection, Selector};
 
@@ -60,31 +63,28 @@ impl Common {
         let cwd = asked_cwd.unwrap_or_else(|| folder.clone());
         suite.paths = narrow(&suite.paths, &folder, &cwd);
 
+        let trust::Usable { env, left_out } = trust::usable(desk, settings, &mut suite)?;
+        let place = Place {
+            root: &desk.root,
+            cwd: &cwd,
+            folder: &folder,
+        };
         let mut selectors = Vec::with_capacity(asked.len());
         for text in &self.selectors {
-            selectors.push(selector(&desk.root, &cwd, text)?);
+            selectors.push(place.selector(text)?);
         }
         for id in &self.ids {
-            selectors.push(test(&desk.root, &cwd, id)?);
+            selectors.push(place.test(id)?);
         }
-        let project = project::discover(
-            &desk.root,
-            &suite,
-            &desk.registry,
-            &cwd,
-            &desk.overrides,
-            &desk.environment,
-        )?;
-        let Choice { backend, passed_over } =
-            project::choose_backend(&desk.registry, &suite, &project, &desk.overrides)?;
+        let (project, choice) = tools(desk, &suite, &cwd, &env).await?;
         Ok(Order {
             tool: tool.name(),
             mode,
             suite,
-            backend,
+            backend: choice.backend,
             coverage: None,
             coverage_paths: Vec::new(),
-            passed_over,
+            passed_over: choice.passed_over,
             project,
             selection: Selection { selectors },
             asked,
@@ -98,7 +98,8 @@ impl Common {
             timeout,
             total_timeout: None,
             policy: desk.policy.clone(),
-            env: settings.env.clone(),
+            env,
+            warnings: left_out,
         })
     }
 }
@@ -143,30 +144,79 @@ fn narrow(paths: &[String], folder: &Path, cwd: &Path) -> Vec<String> {
     below.collect()
 }
 
-/// A selector as it was written, seen from `cwd` or else from the root.
-fn selector(root: &Path, cwd: &Path, text: &str) -> Result<Selector, OpError> {
-    let seen = project::resolve(root, cwd, text);
-    let (head, rest) = locate::split(text);
-    let elsewhere = match &seen {
-        Ok(Selector::Keyword { .. }) => cwd != root && root.join(head).exists(),
-        Err(error) => error.code == "no_such_path",
-        Ok(_) => false,
-    };
-    if !elsewhere {
-        return Ok(seen?);
+/// What runs the suite: its project with an interpreter whose packages are known, and the first usable backend.
+async fn tools(desk: &Desk, suite: &Suite, cwd: &Path, env: &Env) -> Result<(Project, Choice), OpError> {
+    let mut project = project::discover(
+        &desk.root,
+        suite,
+        &desk.registry,
+        cwd,
+        &desk.overrides,
+        &desk.environment,
+    )?;
+    if let Some(interpreter) = &project.interpreter
+        && interpreter.packages.is_none()
+    {
+        // Started as the tests will be: with their environment, not with the caller's secrets.
+        let vars = child_environment(&desk.policy, &desk.environment, env, None).vars;
+        let environment = Environment {
+            vars,
+            ..(*desk.environment).clone()
+        };
+        let asked = project::ask(interpreter, &desk.engine.supervisor, &environment).await?;
+        project.interpreter = Some(asked);
     }
-    let at = |base: &Path| {
-        let path = base.join(head);
-        project::resolve(root, cwd, &format!("{}{rest}", path.display()))
-    };
-    if root.join(head).exists() {
-        return Ok(at(root)?);
+    let choice = project::choose_backend(&desk.registry, suite, &project, &desk.overrides)?;
+    Ok((project, choice))
+}
+
+/// Where selectors are looked for.
+struct Place<'a> {
+    root: &'a Path,
+    cwd: &'a Path,
+    /// The suite's.
+    folder: &'a Path,
+}
+
+impl Place<'_> {
+    fn selector(&self, text: &str) -> Result<Selector, ProjectError> {
+        project::resolve_from(self.root, self.cwd, &[self.folder], text)
     }
-    let bases = locate::bases(root, cwd, head);
-    match bases.as_slice() {
-        [] => Ok(seen?),
-        [base] => Ok(at(base)?),
-        many => Err(several_files(root, head, many)),
+
+    /// A test by its id: a file, or something in a file. Never a keyword, never a folder.
+    ///
+    /// Frameworks have roots of their own, so an id may be relative to a folder that nobody names here. If exactly one
+    /// folder of the repository has its file, it is that one; the rows of the run then have to bear the very id.
+    fn test(&self, id: &str) -> Result<Selector, OpError> {
+        const SHAPE: &str = "Ids look like `path/to/test_file.py::test_name`; `list_tests` gives them.";
+        let no_test = |what: &str| {
+            let message = format!("`{}` {what}", cut::echo(id));
+            OpError::new(ErrorKind::BadRequest, "no_such_test", message).with_hint(SHAPE)
+        };
+        let selector = match self.selector(id) {
+            Err(error) if error.code == "no_such_path" => self.elsewhere(id, error)?,
+            other => other.map_err(|error| OpError::from(error).or_hint(SHAPE))?,
+        };
+        match selector {
+            Selector::Keyword { .. } => Err(no_test("is not the id of a test")),
+            Selector::Path { path } if self.cwd.join(&path).is_dir() => {
+                Err(no_test("is a folder, not a test"))
+            }
+            other => Ok(other),
+        }
+    }
+
+    fn elsewhere(&self, id: &str, error: ProjectError) -> Result<Selector, OpError> {
+        let (file, rest) = locate::split(id);
+        let bases = locate::below(self.root, file);
+        match bases.as_slice() {
+            [] => Err(error.into()),
+            [base] => {
+                let path = base.join(file);
+                Ok(self.selector(&format!("{}{rest}", path.display()))?)
+            }
+            many => Err(several_files(self.root, file, many)),
+        }
     }
 }
 
@@ -186,24 +236,6 @@ fn several_files(root: &Path, file: &str, bases: &[PathBuf]) -> OpError {
         ),
     )
     .with_hint("Name one of them, or give its folder as `cwd`.")
-}
-
-/// A test by its id: a file, or something in a file. Never a keyword, never a folder.
-fn test(root: &Path, cwd: &Path, id: &str) -> Result<Selector, OpError> {
-    const SHAPE: &str = "Ids look like `path/to/test_file.py::test_name`; `list_tests` gives them.";
-    let no_test = |what: &str| {
-        OpError::new(
-            ErrorKind::BadRequest,
-            "no_such_test",
-            format!("`{}` {what}", cut::echo(id)),
-        )
-        .with_hint(SHAPE)
-    };
-    match selector(root, cwd, id).map_err(|error| error.or_hint(SHAPE))? {
-        Selector::Keyword { .. } => Err(no_test("is not the id of a test")),
-        Selector::Path { path } if cwd.join(&path).is_dir() => Err(no_test("is a folder, not a test")),
-        other => Ok(other),
-    }
 }
 
 /// Runs an order, and lets it be asked about and ended while it goes on.
