@@ -357,6 +357,20 @@ fn columns_count_characters_and_lines_survive_windows_line_ends() {
 }
 
 #[test]
+fn depth_without_end_is_refused() {
+    for (open, close) in [("options = ", "["), ("options = ", "{ a = "), ("options", ".a")] {
+        let text = format!("[suite.u]\n{open}{}", close.repeat(40_000));
+        parse(Path::new("qaas.toml"), &text).unwrap_err();
+    }
+    for text in [
+        format!("{} = 1", vec!["a"; 60_000].join(".")),
+        format!("[{}]", vec!["a"; 60_000].join(".")),
+    ] {
+        parse(Path::new("qaas.toml"), &text).unwrap_err();
+    }
+}
+
+#[test]
 fn an_error_reads_as_file_place_key_reason() {
     let error = bad("[suite.unit]\ntiemout = 3");
     assert_eq!(
