@@ -1,12 +1,13 @@
 //! What qaas's pytest backends share. Not a backend itself.
 //!
 //! From a request to command lines ([`command`]), what pytest's exit codes mean ([`exit`]), and what pytest says on
-//! its streams when it could not do its work ([`said`], [`trouble`]). How rows are read is each backend's own affair.
+//! its streams when it could not do its work ([`said`], [`trouble`]), and how rows are read from its text ([`text`]).
 
 pub mod command;
 pub mod exit;
 pub mod options;
 pub mod said;
+pub mod text;
 pub mod trouble;
 
 pub use command::base_plan;

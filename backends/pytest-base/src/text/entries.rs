@@ -1,0 +1,282 @@
+//! pytest's two lists behind the last test: every duration by nodeid, and the short summary by outcome.
+
+use std::collections::HashMap;
+
+use runner_core::model::Outcome;
+
+use super::counts::{Counts, category};
+use super::names::Table;
+use super::word::{self, Word};
+
+/// What the list of durations says of one test.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Timing {
+    setup: f64,
+    /// The longest call: sub-tests are reported as calls of their own, inside the test's.
+    call: f64,
+    teardown: f64,
+    pub(crate) calls: u32,
+}
+
+impl Timing {
+    /// Seconds, to a hundredth for each phase.
+    pub(crate) fn total(&self) -> f64 {
+        let sum = self.setup + self.call + self.teardown;
+        (sum * 100.0).round() / 100.0
+    }
+}
+
+/// All tests that ran, by nodeid. The only place in pytest's text where nodeids stand verbatim.
+#[derive(Debug, Default)]
+pub(crate) struct Timings {
+    pub(crate) order: Vec<String>,
+    of: HashMap<String, Timing>,
+}
+
+impl Timings {
+    pub(crate) fn parse(lines: &[String]) -> Self {
+        let mut entries: Vec<(f64, &str, String)> = Vec::new();
+        for line in lines {
+            match timing(line) {
+                Some((seconds, phase, nodeid)) => entries.push((seconds, phase, nodeid.to_owned())),
+                // An id with a line end in it goes on in the next line.
+                None if line.is_empty() => {}
+                None => {
+                    if let Some((.., nodeid)) = entries.last_mut() {
+                        nodeid.push('\n');
+                        nodeid.push_str(line);
+                    }
+                }
+            }
+        }
+        let mut timings = Self::default();
+        for (seconds, phase, nodeid) in entries {
+            timings.add(seconds, phase, nodeid);
+        }
+        timings
+    }
+
+    fn add(&mut self, seconds: f64, phase: &str, nodeid: String) {
+        if !self.of.contains_key(&nodeid) {
+            self.order.push(nodeid.clone());
+        }
+        let timing = self.of.entry(nodeid).or_default();
+        match phase {
+            "setup" => timing.setup += seconds,
+            "teardown" => timing.teardown += seconds,
+            _ => {
+                timing.call = timing.call.max(seconds);
+                timing.calls += 1;
+            }
+        }
+    }
+
+    pub(crate) fn get(&self, nodeid: &str) -> Option<&Timing> {
+        self.of.get(nodeid)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+}
+
+/// `0.01s setup    a.py::t`: seconds, phase in a field of eight, nodeid.
+fn timing(line: &str) -> Option<(f64, &str, &str)> {
+    let (seconds, rest) = line.split_once("s ")?;
+    let (whole, part) = seconds.split_once('.')?;
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    if !digits(whole) || !digits(part) {
+        return None;
+    }
+    let field = rest.get(..8)?;
+    let nodeid = rest.get(9..)?;
+    (rest.as_bytes()[8] == b' ' && !nodeid.is_empty()).then_some((
+        seconds.parse().ok()?,
+        field.trim_end(),
+        nodeid,
+    ))
+}
+
+/// One line of the short summary that names a test or a collector.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Entry {
+    /// `None`: a plug-in's word.
+    pub(crate) word: Option<Word>,
+    /// Of a test that ran. `None` for a collector.
+    pub(crate) nodeid: Option<String>,
+    /// What follows the word (collectors only).
+    pub(crate) text: String,
+    pub(crate) message: Option<String>,
+}
+
+/// A line `SKIPPED [2] a.py:7: why`: several tests skipped at one place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Skips {
+    pub(crate) count: u64,
+    pub(crate) path: String,
+    pub(crate) reason: String,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Summary {
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) skips: Vec<Skips>,
+}
+
+impl Summary {
+    pub(crate) fn parse(lines: &[String], table: &Table) -> Self {
+        let mut summary = Self::default();
+        for line in lines {
+            if let Some(skips) = skips(line) {
+                summary.skips.push(skips);
+            } else if let Some(entry) = entry(line, table) {
+                summary.entries.push(entry);
+            } else if let Some(last) = summary.entries.last_mut() {
+                // Messages of several lines (where `CI` is set), and older releases' reasons.
+                let message = last.message.get_or_insert_default();
+                if !message.is_empty() {
+                    message.push('\n');
+                }
+                message.push_str(line.strip_prefix("  ").unwrap_or(line));
+            }
+        }
+        summary
+    }
+
+    /// Gives plug-ins' words their meaning. pytest lists passed tests first, then xfailed, xpassed, errors, failed: so
+    /// the place of a line tells its outcome, if there are as many lines as pytest counted.
+    pub(crate) fn learn_words(&mut self, said: &Counts) {
+        const ORDER: [Outcome; 5] = [
+            Outcome::Passed,
+            Outcome::Xfailed,
+            Outcome::Xpassed,
+            Outcome::Error,
+            Outcome::Failed,
+        ];
+        let total: u64 = ORDER.iter().map(|outcome| said.of(*outcome)).sum();
+        if self.entries.iter().all(|entry| entry.word.is_some()) || total != self.entries.len() as u64 {
+            return;
+        }
+        let places = ORDER
+            .iter()
+            .flat_map(|outcome| (0..said.of(*outcome)).map(move |_| *outcome));
+        for (entry, outcome) in self.entries.iter_mut().zip(places) {
+            entry.word.get_or_insert(Word::Is(outcome));
+        }
+    }
+
+    pub(crate) fn count(&self) -> Counts {
+        let mut counts = Counts::default();
+        for entry in &self.entries {
+            match entry.word {
+                Some(Word::Is(outcome)) => counts.add(category(outcome)),
+                Some(Word::Sub(outcome)) if outcome != Outcome::Passed => counts.add(category(outcome)),
+                Some(Word::Sub(_) | Word::Rerun) | None => {}
+            }
+        }
+        counts.add_many("skipped", self.skips.iter().map(|skips| skips.count).sum());
+        counts
+    }
+
+    /// Every line names a test that ran, or is a collector's error.
+    pub(crate) fn is_sound(&self) -> bool {
+        self.entries.iter().all(|entry| match entry.word {
+            Some(Word::Is(Outcome::Error)) => true,
+            Some(_) => entry.nodeid.is_some(),
+            None => false,
+        })
+    }
+
+    /// Collectors that failed, in order.
+    pub(crate) fn collectors(&self) -> impl Iterator<Item = &Entry> {
+        let failed = |entry: &&Entry| entry.nodeid.is_none() && entry.word == Some(Word::Is(Outcome::Error));
+        self.entries.iter().filter(failed)
+    }
+}
+
+fn entry(line: &str, table: &Table) -> Option<Entry> {
+    match word::leading(line) {
+        Some((word @ Word::Is(_), rest)) => {
+            let rest = after_phase(rest);
+            if let Some(entry) = known(Some(word), rest, table) {
+                return Some(entry);
+            }
+            (word == Word::Is(Outcome::Error)).then(|| Entry {
+                word: Some(word),
+                nodeid: None,
+                text: rest.to_owned(),
+                message: None,
+            })
+        }
+        Some((word, _)) => inside(line, Some(word), table),
+        None => {
+            let word = word::sub_anywhere(line).map(Word::Sub);
+            inside(line, word, table)
+        }
+    }
+}
+
+/// `XFAIL at setup of ID`.
+fn after_phase(rest: &str) -> &str {
+    ["at setup of ", "at teardown of ", "at call of "]
+        .iter()
+        .find_map(|phase| rest.strip_prefix(phase))
+        .unwrap_or(rest)
+}
+
+fn known(word: Option<Word>, text: &str, table: &Table) -> Option<Entry> {
+    let (nodeid, rest) = table.leading(text)?;
+    let message = rest.strip_prefix(" - ").or_else(|| rest.strip_prefix(' '));
+    Some(Entry {
+        word,
+        nodeid: Some(nodeid.to_owned()),
+        text: text[..text.len() - rest.len()].to_owned(),
+        message: message.filter(|text| !text.is_empty()).map(str::to_owned),
+    })
+}
+
+/// A known id behind a word of several words, or behind a plug-in's own.
+fn inside(line: &str, word: Option<Word>, table: &Table) -> Option<Entry> {
+    const WORDS: usize = 64;
+    if line.starts_with(' ') {
+        return None;
+    }
+    let starts = line.match_indices(' ').map(|(at, _)| at + 1).take(WORDS);
+    starts
+        .filter_map(|start| Some((start, known(word, &line[start..], table)?)))
+        .next()
+        .map(|(start, mut entry)| {
+            entry.text = line[..start].trim_end().to_owned();
+            entry
+        })
+}
+
+/// `WORD [3] path:line: reason`. The word is that of the first skip in the list, whatever the others were.
+fn skips(line: &str) -> Option<Skips> {
+    let words = line.match_indices(" [").find_map(|(at, _)| {
+        let rest = &line[at + 2..];
+        let (count, rest) = rest.split_once("] ")?;
+        let digits = !count.is_empty() && count.bytes().all(|b| b.is_ascii_digit());
+        digits.then(|| Some((at, count.parse::<u64>().ok()?, rest)))?
+    });
+    let (at, count, rest) = words?;
+    let word = &line[..at];
+    let skipped = word == "SKIPPED" || word.starts_with("SUBSKIP") || word.ends_with("SUBSKIP");
+    if !skipped && (word.contains("::") || word.starts_with(' ') || word::leading(line).is_some()) {
+        return None;
+    }
+    let (place, reason) = rest
+        .split_once(": ")
+        .or_else(|| Some((rest.strip_suffix(':')?, "")))?;
+    let (path, number) = place.rsplit_once(':').unwrap_or((place, "0"));
+    let path = if number.bytes().all(|b| b.is_ascii_digit()) {
+        path
+    } else {
+        place
+    };
+    Some(Skips {
+        count,
+        path: path.to_owned(),
+        reason: reason.to_owned(),
+    })
+}

@@ -1,0 +1,212 @@
+//! From ids as pytest prints them to nodeids. Progress lines and the short summary name a test's file as seen from
+//! the working folder; a nodeid names it as seen from pytest's root folder (`rootdir`).
+
+use std::collections::HashMap;
+use std::path::{Component, Path, PathBuf};
+
+/// The working folder, and pytest's root folder once its header told it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Names {
+    cwd: PathBuf,
+    rootdir: Option<PathBuf>,
+}
+
+impl Names {
+    pub(crate) fn new(cwd: &Path) -> Self {
+        Self {
+            cwd: cwd.to_owned(),
+            rootdir: None,
+        }
+    }
+
+    /// Takes in a line of the header. Older releases put several facts on one line.
+    pub(crate) fn header(&mut self, line: &str) {
+        let Some(text) = line.strip_prefix("rootdir: ") else {
+            return;
+        };
+        let ends = [", configfile: ", ", inifile: ", ", inifile:", ", testpaths: "];
+        let end = ends
+            .iter()
+            .filter_map(|end| text.find(end))
+            .min()
+            .unwrap_or(text.len());
+        self.rootdir = Some(PathBuf::from(&text[..end]));
+    }
+
+    /// Whether an id that pytest prints can be turned into its nodeid before pytest has listed all nodeids.
+    pub(crate) fn certain(&self, printed: &str) -> bool {
+        match &self.rootdir {
+            None => false,
+            Some(rootdir) if *rootdir == self.cwd => true,
+            // Older releases treat the whole id as a path here, parameters included.
+            Some(_) => {
+                let rest = printed.split_once("::").map_or("", |(_, rest)| rest);
+                !rest.contains('/')
+            }
+        }
+    }
+
+    pub(crate) fn nodeid(&self, printed: &str) -> String {
+        let Some(rootdir) = self.rootdir.as_ref().filter(|rootdir| **rootdir != self.cwd) else {
+            return printed.to_owned();
+        };
+        let (file, rest) = split(printed);
+        match plain(&self.cwd.join(file)).strip_prefix(rootdir) {
+            Ok(relative) => format!("{}{rest}", relative.to_string_lossy()),
+            Err(_) => printed.to_owned(),
+        }
+    }
+
+    /// What pytest prints for a nodeid.
+    fn printed(&self, nodeid: &str) -> String {
+        let Some(rootdir) = self.rootdir.as_ref().filter(|rootdir| **rootdir != self.cwd) else {
+            return nodeid.to_owned();
+        };
+        let (file, rest) = split(nodeid);
+        format!("{}{rest}", relative(&self.cwd, &plain(&rootdir.join(file))))
+    }
+
+    /// A table from printed ids to the nodeids that pytest listed. Where the header was switched off the root folder
+    /// is the working folder or one above it: then the table also holds each id as seen from every folder on the way.
+    pub(crate) fn table<'a>(&self, nodeids: impl Iterator<Item = &'a str>) -> Table {
+        let mut table = Table::default();
+        for nodeid in nodeids {
+            let printed = self.printed(nodeid);
+            // Older releases collapse `//`, `/./` and `/../` of the whole id when they shorten it.
+            if self.rootdir.as_ref().is_some_and(|rootdir| *rootdir != self.cwd) {
+                table.add_guess(plain(Path::new(&printed)).to_string_lossy().into_owned(), nodeid);
+            }
+            if self.rootdir.is_none() {
+                let (file, rest) = split(nodeid);
+                let tails = file.match_indices('/').map(|(at, _)| &file[at + 1..]);
+                for tail in tails {
+                    table.add_guess(format!("{tail}{rest}"), nodeid);
+                }
+            }
+            table.sure.insert(printed, nodeid.to_owned());
+        }
+        table
+    }
+}
+
+/// Nodeids by the ids that pytest prints for them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Table {
+    sure: HashMap<String, String>,
+    /// `None`: two nodeids would be printed alike.
+    guessed: HashMap<String, Option<String>>,
+}
+
+impl Table {
+    fn add_guess(&mut self, printed: String, nodeid: &str) {
+        let guess = self
+            .guessed
+            .entry(printed)
+            .or_insert_with(|| Some(nodeid.to_owned()));
+        if guess.as_deref() != Some(nodeid) {
+            *guess = None;
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.sure.is_empty()
+    }
+
+    pub(crate) fn nodeid(&self, printed: &str) -> Option<&str> {
+        let found = self
+            .sure
+            .get(printed)
+            .or_else(|| self.guessed.get(printed)?.as_ref());
+        found.map(String::as_str)
+    }
+
+    /// The longest known id that a text begins with, followed by its end or a blank: its nodeid and what follows.
+    pub(crate) fn leading<'a>(&self, text: &'a str) -> Option<(&str, &'a str)> {
+        let ends = text.match_indices(' ').map(|(at, _)| at);
+        let ends: Vec<usize> = ends.chain([text.len()]).collect();
+        ends.into_iter()
+            .rev()
+            .find_map(|end| Some((self.nodeid(&text[..end])?, &text[end..])))
+    }
+}
+
+/// File and rest (with its `::`) of an id.
+fn split(id: &str) -> (&str, &str) {
+    id.find("::").map_or((id, ""), |at| id.split_at(at))
+}
+
+/// A path without `.` and `..`, by its text alone.
+fn plain(path: &Path) -> PathBuf {
+    let mut parts = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                parts.pop();
+            }
+            other => parts.push(other),
+        }
+    }
+    parts
+}
+
+/// The shortest way from a folder to a path, `/` between parts.
+fn relative(from: &Path, to: &Path) -> String {
+    let shared = from
+        .components()
+        .zip(to.components())
+        .take_while(|(a, b)| a == b)
+        .count();
+    let up = from.components().skip(shared).map(|_| "..".to_owned());
+    let down = to
+        .components()
+        .skip(shared)
+        .map(|part| part.as_os_str().to_string_lossy().into_owned());
+    up.chain(down).collect::<Vec<_>>().join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(cwd: &str, header: &str) -> Names {
+        let mut names = Names::new(Path::new(cwd));
+        names.header(header);
+        names
+    }
+
+    #[test]
+    fn ids_are_seen_from_the_root_folder() {
+        let same = names("/r", "rootdir: /r, configfile: setup.cfg, testpaths: tests");
+        assert_eq!(same.nodeid("a.py::t[x/../y]"), "a.py::t[x/../y]");
+        assert!(same.certain("a.py::t[//x]"));
+        let below = names("/r/sub", "rootdir: /r");
+        assert_eq!(below.nodeid("a.py::t[x]"), "sub/a.py::t[x]");
+        assert_eq!(below.nodeid("../other/a.py::t"), "other/a.py::t");
+        assert!(!below.certain("a.py::t[//x]"));
+        assert!(!names("/r", "").certain("a.py::t"));
+    }
+
+    #[test]
+    fn the_list_of_nodeids_decides() {
+        let below = names("/r/sub", "rootdir: /r");
+        let table = below.table(["sub/a.py::t[//x]", "other/b.py::t"].into_iter());
+        assert_eq!(table.nodeid("a.py::t[//x]"), Some("sub/a.py::t[//x]"));
+        assert_eq!(table.nodeid("a.py::t[/x]"), Some("sub/a.py::t[//x]"));
+        assert_eq!(table.nodeid("../other/b.py::t"), Some("other/b.py::t"));
+        let unknown = names("/r/sub", "").table(["sub/a.py::t", "x/b.py::t", "y/b.py::t"].into_iter());
+        assert_eq!(unknown.nodeid("a.py::t"), Some("sub/a.py::t"));
+        assert_eq!(unknown.nodeid("b.py::t"), None);
+    }
+
+    #[test]
+    fn the_longest_known_id_is_taken() {
+        let table = names("/r", "rootdir: /r").table(["a.py::t[x", "a.py::t[x - y]"].into_iter());
+        assert_eq!(
+            table.leading("a.py::t[x - y] - boom"),
+            Some(("a.py::t[x - y]", " - boom"))
+        );
+        assert_eq!(table.leading("a.py::t[x - z"), Some(("a.py::t[x", " - z")));
+        assert_eq!(table.leading("b.py"), None);
+    }
+}

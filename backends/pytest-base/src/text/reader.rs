@@ -1,0 +1,202 @@
+//! The whole of a run's text, session by session, and how it ended.
+
+use runner_core::backend::{Mode, RunRequest};
+use runner_core::event::{Ending, EndingKind, ExitMeaning, TestEvent};
+use runner_core::model::{CollectionError, TestResult};
+use runner_core::plan::{Lines, StepExit, Stream};
+
+use super::listing::Listing;
+use super::session::Session;
+use super::settle;
+use crate::command::STEP_NAME;
+use crate::exit::{self, PytestExit};
+use crate::said::Said;
+use crate::trouble;
+
+/// Rows of one session from a source that names every test exactly (a report file), to be held against the text.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Exact {
+    pub results: Vec<TestResult>,
+    pub collection_errors: Vec<CollectionError>,
+}
+
+/// Reads the standard output of pytest runs started with [`super::run_arguments`] or [`super::list_arguments`].
+#[derive(Debug)]
+pub struct TextReader {
+    request: RunRequest,
+    parts: Vec<Part>,
+}
+
+/// One step's text.
+#[derive(Debug)]
+struct Part {
+    session: Session,
+    listing: Listing,
+    said: Said,
+}
+
+impl TextReader {
+    pub fn new(request: &RunRequest) -> Self {
+        Self {
+            request: request.clone(),
+            parts: Vec::new(),
+        }
+    }
+
+    pub fn read(&mut self, lines: &Lines, events: &mut Vec<TestEvent>) {
+        while self.parts.len() <= lines.step {
+            self.parts.push(Part {
+                session: Session::new(&self.request.cwd),
+                listing: Listing::default(),
+                said: Said::new(&self.request),
+            });
+        }
+        let part = &mut self.parts[lines.step];
+        part.said.hear(lines);
+        if lines.stream != Stream::Stdout {
+            return;
+        }
+        for line in &lines.lines {
+            match self.request.mode {
+                Mode::Run => part.session.line(line, events),
+                Mode::List => part.listing.line(line),
+            }
+        }
+    }
+
+    /// Settles all sessions. `exact` gives a session's rows by its step, where another source has them.
+    pub fn finish(
+        &mut self,
+        exits: &[StepExit],
+        mut exact: impl FnMut(usize) -> Option<Exact>,
+        events: &mut Vec<TestEvent>,
+    ) -> Ending {
+        let sessions = exits.iter().take_while(|exit| exit.step.starts_with(STEP_NAME));
+        let mut ending: Option<Ending> = None;
+        for (step, exit) in sessions.enumerate() {
+            if self.parts.len() <= step {
+                let nothing = Lines {
+                    step,
+                    stream: Stream::Stdout,
+                    lines: Vec::new(),
+                };
+                self.read(&nothing, events);
+            }
+            let part = &mut self.parts[step];
+            let this = match self.request.mode {
+                Mode::Run => part.finish_run(exit, exact(step), events),
+                Mode::List => part.finish_list(exit, events),
+            };
+            ending = Some(match ending {
+                Some(earlier) => worse(earlier, this),
+                None => this,
+            });
+        }
+        ending.unwrap_or_else(|| {
+            Ending::because(EndingKind::Broken, ExitMeaning::Other, "pytest was not started")
+        })
+    }
+
+    /// How many verdicts a session's own last line counts, all outcomes together. `None` if it never came.
+    pub fn counted(&self, step: usize) -> Option<u64> {
+        let counts = self.parts.get(step)?.session.tail.as_ref()?.counts.as_ref()?;
+        Some(
+            runner_core::model::Outcome::ALL
+                .iter()
+                .map(|outcome| counts.of(*outcome))
+                .sum(),
+        )
+    }
+}
+
+impl Part {
+    fn finish_run(&mut self, exit: &StepExit, exact: Option<Exact>, events: &mut Vec<TestEvent>) -> Ending {
+        let session = &mut self.session;
+        let tail = session.tail.get_or_insert_default();
+        tail.text.flush();
+        let stops = tail.stops.clone();
+        let Some(said) = tail.counts.clone() else {
+            let ran = tail.text.lines.is_empty();
+            if ran {
+                session.tail = None;
+            }
+            settle::cut(session, events);
+            return terminal_off(exit, &self.said)
+                .or_else(|| trouble::explain(exit, &self.said))
+                .unwrap_or_else(|| trouble::cut(exit));
+        };
+        let settled = settle::complete(session, &said, exact, events);
+        if !settled.contradictions.is_empty() {
+            let reason = settled.contradictions.join("; ");
+            return Ending::because(EndingKind::Cut, exit::meaning(exit), reason);
+        }
+        if let Some(ending) = stopped(exit, &stops) {
+            return ending;
+        }
+        let ending = trouble::explain(exit, &self.said);
+        ending.unwrap_or_else(|| Ending::completed(exit::meaning(exit)))
+    }
+
+    fn finish_list(&mut self, exit: &StepExit, events: &mut Vec<TestEvent>) -> Ending {
+        let settled = self.listing.settle(events);
+        let explained = terminal_off(exit, &self.said).or_else(|| trouble::explain(exit, &self.said));
+        if let Some(ending) = explained {
+            return ending;
+        }
+        match settled {
+            Ok(()) => Ending::completed(exit::meaning(exit)),
+            Err(reason) => Ending::because(EndingKind::Cut, exit::meaning(exit), reason),
+        }
+    }
+}
+
+/// Why pytest stopped before its last test, by the lines of `!` in front of its counts.
+fn stopped(exit: &StepExit, stops: &[String]) -> Option<Ending> {
+    if let Some(title) = stops.iter().find(|title| title.contains("stopping after ")) {
+        let at = title.find("stopping after ").unwrap_or(0);
+        let reason = format!("pytest stopped early: {}", &title[at..]);
+        return Some(Ending::because(EndingKind::Stopped, exit::meaning(exit), reason));
+    }
+    let title = stops.last()?;
+    if PytestExit::of(exit) == PytestExit::InternalError {
+        return None;
+    }
+    let reason = format!("pytest was interrupted: {title}");
+    Some(Ending::because(
+        EndingKind::Interrupted,
+        exit::meaning(exit),
+        reason,
+    ))
+}
+
+/// pytest refuses these options only where its terminal plug-in is switched off.
+fn terminal_off(exit: &StepExit, said: &Said) -> Option<Ending> {
+    if PytestExit::of(exit) != PytestExit::UsageError {
+        return None;
+    }
+    let refused = |line: &str| line.contains("unrecognized arguments: ") && line.contains("--verbosity=");
+    said.stderr().any(refused).then(|| {
+        let reason = "pytest's terminal output is switched off (`-p no:terminal`), and rows are read from it";
+        Ending::because(EndingKind::Broken, ExitMeaning::Other, reason).with_hint(
+            "take `-p no:terminal` out of the project's pytest configuration, or choose a backend that does not read \
+             pytest's terminal output",
+        )
+    })
+}
+
+/// The ending that says more against the run.
+fn worse(one: Ending, other: Ending) -> Ending {
+    fn rank(ending: &Ending) -> u8 {
+        match (ending.kind, ending.exit) {
+            (EndingKind::NoTests, _) => 0,
+            (EndingKind::Completed, ExitMeaning::Ok) => 1,
+            (EndingKind::Completed, ExitMeaning::TestsFailed) => 2,
+            (EndingKind::Completed, _) => 3,
+            (EndingKind::Stopped, _) => 4,
+            (EndingKind::Interrupted, _) => 5,
+            (EndingKind::Cut, _) => 6,
+            (EndingKind::Broken, _) => 7,
+        }
+    }
+    if rank(&other) > rank(&one) { other } else { one }
+}
