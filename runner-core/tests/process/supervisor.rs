@@ -1,16 +1,23 @@
 //! What the tests start: the supervising process (under `cargo test` the running program is the test harness), and
-//! `serve ARGV…`, a small server with one run, for what must not happen to the test harness itself.
+//! `serve ARGV…`, a small server with one run, for what must not happen to the test harness itself, and `protocol`, a
+//! server that keeps its standard streams to itself.
 #![expect(clippy::print_stdout, reason = "how it answers the test that started it")]
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Read, Write};
 use std::time::Duration;
 
-use runner_core::process::{Cancel, Job, Limits, Supervisor, supervise_main};
+use runner_core::process::{Cancel, Job, Limits, Supervisor, private_stdio, supervise_main};
 
 fn main() -> std::process::ExitCode {
     let args: Vec<std::ffi::OsString> = std::env::args_os().skip(1).collect();
     if args.first().is_some_and(|arg| arg == "serve") {
         serve(&args[1..]);
+        return std::process::ExitCode::SUCCESS;
+    }
+    if args.first().is_some_and(|arg| arg == "protocol") {
+        protocol().expect("the standard streams are open");
         return std::process::ExitCode::SUCCESS;
     }
     std::process::ExitCode::from(u8::try_from(supervise_main()).unwrap_or(1))
@@ -52,6 +59,27 @@ fn serve(argv: &[std::ffi::OsString]) {
     println!("code {:?}", exited.exit.code);
     println!("bytes {}", bytes + exited.dropped_bytes);
     println!("grown_kb {}", peak_kb() - before);
+}
+
+/// Answers its input, while it and a child of it print what is none of the protocol.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a program of its own, which starts a noisy child"
+)]
+fn protocol() -> std::io::Result<()> {
+    let (input, output) = private_stdio()?;
+    for private in [&input, &output] {
+        assert!(rustix::io::fcntl_getfd(private)?.contains(rustix::io::FdFlags::CLOEXEC));
+    }
+    println!("noise of the server");
+    let script = "echo noise of a child; cat";
+    let child = std::process::Command::new("/bin/sh")
+        .args(["-c", script])
+        .status()?;
+    assert!(child.success());
+    let mut question = String::new();
+    File::from(input).read_to_string(&mut question)?;
+    File::from(output).write_all(format!("answer to {question}").as_bytes())
 }
 
 /// The most memory that this process ever held.

@@ -16,3 +16,36 @@ pub(super) fn send(process: &Process, signal: Signal) -> bool {
     let same = proc::read(process.pid).is_some_and(|now| now.start == process.start);
     same && pidfd_send_signal(&pidfd, signal).is_ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use rustix::process::Signal;
+
+    use super::send;
+    use crate::process::linux::proc;
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a process to signal")]
+    fn a_process_that_took_over_the_number_is_left_alone() {
+        let mut child = Command::new("/bin/sleep")
+            .arg("60")
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let seen = proc::read(i32::try_from(child.id()).unwrap()).unwrap();
+        let older = proc::Process {
+            start: seen.start - 1,
+            ..seen.clone()
+        };
+        assert!(!send(&older, Signal::KILL));
+        assert_eq!(child.try_wait().unwrap(), None);
+        assert!(send(&seen, Signal::KILL));
+        assert_eq!(
+            std::os::unix::process::ExitStatusExt::signal(&child.wait().unwrap()),
+            Some(9)
+        );
+        assert!(!send(&seen, Signal::KILL));
+    }
+}
