@@ -79,6 +79,21 @@ pub struct Exited {
     pub dropped_bytes: u64,
 }
 
+impl Exited {
+    /// Cancelled before it began.
+    fn never_started(job: Job) -> Self {
+        let exit = StepExit {
+            step: job.name,
+            cancelled: true,
+            ..StepExit::default()
+        };
+        Self {
+            exit,
+            ..Self::default()
+        }
+    }
+}
+
 /// A job that could not be started, or whose supervision broke.
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
@@ -101,15 +116,6 @@ impl Supervisor {
         return linux::run(self, job, cancel, sink).await;
         #[cfg(not(target_os = "linux"))]
         return portable::run(job, cancel, sink).await;
-    }
-
-    fn command_line(&self) -> String {
-        let mut line = self.program.to_string_lossy().into_owned();
-        for arg in &self.args {
-            line.push(' ');
-            line.push_str(&arg.to_string_lossy());
-        }
-        line
     }
 
     /// What confines the processes of a run on this machine: tier and limits, for `environment` and `doctor`.

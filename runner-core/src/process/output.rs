@@ -128,6 +128,12 @@ impl Output {
         }
     }
 
+    /// Whether nobody can write any more.
+    #[cfg(any(not(target_os = "linux"), test))]
+    pub(super) fn is_closed(&self) -> bool {
+        self.stdout.fd.is_none() && self.stderr.fd.is_none() && self.channel.fd.is_none()
+    }
+
     /// Reads what is there already, without waiting for an end that a stranger may hold back, and hands on every last
     /// line. Exact once all writers are dead.
     pub(super) fn drain(&mut self, sink: LineSink<'_>) {

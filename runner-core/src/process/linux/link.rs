@@ -37,7 +37,7 @@ impl Link {
     /// Starts the supervising process and waits for its handshake.
     pub(super) async fn start(supervisor: &Supervisor) -> Result<Self, ProcessError> {
         let broken = |source: io::Error| ProcessError::Supervisor {
-            what: format!("{} could not be started: {source}", supervisor.command_line()),
+            what: format!("{} could not be started: {source}", command_line(supervisor)),
         };
         let (ours, theirs) = StdUnixStream::pair().map_err(broken)?;
         ours.set_nonblocking(true).map_err(broken)?;
@@ -53,10 +53,7 @@ impl Link {
             greeting => {
                 link.kill();
                 Err(ProcessError::Supervisor {
-                    what: format!(
-                        "{} is not fit to supervise: {greeting}",
-                        supervisor.command_line()
-                    ),
+                    what: format!("{} is not fit to supervise: {greeting}", command_line(supervisor)),
                 })
             }
         }
@@ -147,6 +144,15 @@ impl Link {
             process.reap(patience).await;
         }
     }
+}
+
+fn command_line(supervisor: &Supervisor) -> String {
+    let mut line = supervisor.program.to_string_lossy().into_owned();
+    for arg in &supervisor.args {
+        line.push(' ');
+        line.push_str(&arg.to_string_lossy());
+    }
+    line
 }
 
 fn send_with(socket: BorrowedFd<'_>, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> io::Result<usize> {

@@ -31,7 +31,7 @@ pub(in crate::process) async fn run(
     sink: LineSink<'_>,
 ) -> Result<Exited, ProcessError> {
     if cancel.is_asked() {
-        return Ok(never_started(job));
+        return Ok(Exited::never_started(job));
     }
     let (output, ends) = output::open(&job)?;
     let mut link = Link::start(supervisor).await?;
@@ -59,19 +59,6 @@ pub(in crate::process) async fn run(
         watch.listen(cancel, sink).await;
     }
     watch.close(sink).await
-}
-
-/// Cancelled before it began.
-fn never_started(job: Job) -> Exited {
-    let exit = StepExit {
-        step: job.name,
-        cancelled: true,
-        ..StepExit::default()
-    };
-    Exited {
-        exit,
-        ..Exited::default()
-    }
 }
 
 fn task(job: &Job, now: Instant) -> Task {
