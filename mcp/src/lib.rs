@@ -1,1 +1,18 @@
-//! to come
+//! qaas's MCP server: which tools are offered, calling them, fitting their answers into a byte budget, and the
+//! protocol itself over stdio or HTTP.
+
+mod ending;
+mod excerpt;
+mod http;
+mod offer;
+mod progress;
+mod resources;
+mod server;
+mod stdio;
+mod tools;
+
+pub use ending::Ended;
+pub use http::{HttpError, HttpOptions, Listening, serve_http};
+pub use offer::{Basis, Hints, INSTRUCTIONS, TOOL_NAMES, ToolSpec, offer};
+pub use stdio::serve_stdio;
+pub use tools::{Face, Reply, call};

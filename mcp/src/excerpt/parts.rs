@@ -1,0 +1,117 @@
+//! An answer taken apart: what is shortened row by row, what field by field, and what is whole or not there.
+
+use runner_core::model::Status;
+use runner_core::ops::{Answer, NextCall, OpError, Row};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// The parts of an answer.
+pub(super) struct Parts {
+    /// The whole answer in a sentence.
+    pub(super) headline: String,
+    /// All fields in their order; `tests` and `next` are empty places for what follows.
+    pub(super) fields: Map<String, Value>,
+    pub(super) rows: Vec<Row>,
+    pub(super) next: Vec<NextCall>,
+    /// A run of tests that went well: its answer is short.
+    pub(super) green: bool,
+    /// A page of a run: its rows stay in order and are not folded, and it says where the next one begins.
+    pub(super) is_page: bool,
+    /// Where this page begins.
+    pub(super) offset: usize,
+    /// What each row of a page may take for its text.
+    pub(super) row_cap: usize,
+}
+
+impl Parts {
+    pub(super) fn of(answer: Answer) -> Self {
+        let headline = answer.headline();
+        let mut parts = match answer {
+            Answer::RunSuite(mut answer) => {
+                let rows = std::mem::take(&mut answer.tests);
+                let next = std::mem::take(&mut answer.next);
+                let green = answer.status == Status::Passed;
+                Self { green, ..Self::new(&*answer, rows, next) }
+            }
+            Answer::RunSingle(mut answer) => {
+                let rows = std::mem::take(&mut answer.tests);
+                let next = std::mem::take(&mut answer.next);
+                let green = answer.status == Status::Passed;
+                Self { green, ..Self::new(&*answer, rows, next) }
+            }
+            Answer::RunNTimes(mut answer) => {
+                let next = std::mem::take(&mut answer.next);
+                Self::new(&*answer, Vec::new(), next)
+            }
+            Answer::AffectedTests(mut answer) => {
+                let next = std::mem::take(&mut answer.next);
+                Self::new(&*answer, Vec::new(), next)
+            }
+            Answer::GetCoverage(mut answer) => {
+                let rows = std::mem::take(&mut answer.tests);
+                let next = std::mem::take(&mut answer.next);
+                Self::new(&*answer, rows, next)
+            }
+            Answer::ListTests(answer) => Self::new(&*answer, Vec::new(), Vec::new()),
+            Answer::GetRun(mut page) => {
+                let rows = std::mem::take(&mut page.tests);
+                let next = std::mem::take(&mut page.next);
+                let (is_page, offset) = (page.progress.is_none(), page.offset);
+                Self { is_page, offset, ..Self::new(&*page, rows, next) }
+            }
+            Answer::CancelRun(mut answer) => {
+                let next = std::mem::take(&mut answer.next);
+                Self::new(&*answer, Vec::new(), next)
+            }
+            Answer::Started(mut started) => {
+                let next = std::mem::take(&mut started.next);
+                Self::new(&*started, Vec::new(), next)
+            }
+        };
+        parts.headline = headline;
+        parts
+    }
+
+    pub(super) fn of_error(error: &OpError) -> Self {
+        let mut error = error.clone();
+        // Every answer has a status.
+        error.known.status = Some(error.status());
+        let next = std::mem::take(&mut error.known.next);
+        Self {
+            headline: error.headline(),
+            ..Self::new(&error, Vec::new(), next)
+        }
+    }
+
+    fn new(answer: &impl Serialize, rows: Vec<Row>, next: Vec<NextCall>) -> Self {
+        let fields = match serde_json::to_value(answer) {
+            Ok(Value::Object(fields)) => fields,
+            // Answers are structs of plain values with string keys.
+            _ => Map::new(),
+        };
+        Self {
+            headline: String::new(),
+            fields,
+            rows,
+            next,
+            green: false,
+            is_page: false,
+            offset: 0,
+            row_cap: usize::MAX,
+        }
+    }
+
+    /// Puts the rows where the answer has them.
+    pub(super) fn put_rows(&mut self, rows: Vec<Value>) {
+        if !rows.is_empty() || self.fields.contains_key("tests") {
+            self.fields.insert("tests".to_owned(), Value::Array(rows));
+        }
+    }
+
+    pub(super) fn put_next(&mut self) {
+        if !self.next.is_empty() {
+            let next = serde_json::to_value(&self.next).unwrap_or_default();
+            self.fields.insert("next".to_owned(), next);
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! MCP over a pair of descriptors, one JSON message a line.
+
+mod gate;
+mod wire;
+
+use std::io::{Read, Write};
+
+use rmcp::ServiceExt;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use runner_core::ops::Desk;
+use runner_core::process::Cancel;
+
+use crate::ending::{self, Ended};
+use crate::server::Server;
+use gate::Gate;
+
+/// Longer lines are dropped. No honest request comes near it.
+const MAX_LINE_BYTES: usize = 4 * 1024 * 1024;
+
+/// Serves one client until it is gone or the process is told to end; nothing of a run is alive afterwards.
+///
+/// `reader` and `writer` are private to this function: the process's own standard input and output must have been
+/// moved away before, so that nothing a test prints can reach the client.
+///
+/// # Errors
+/// If the process cannot be told of signals.
+pub async fn serve_stdio(
+    desk: Desk,
+    reader: impl Read + Send + 'static,
+    writer: impl Write + Send + 'static,
+) -> std::io::Result<Ended> {
+    let stop = Cancel::new();
+    let (incoming, gone) = wire::incoming(reader);
+    let (outgoing, written) = wire::outgoing(writer);
+    let transport = AsyncRwTransport::new_server(incoming, outgoing).with_max_line_length(MAX_LINE_BYTES);
+    let server = Server::new(desk.clone(), stop.clone());
+    let serving = tokio::spawn(async move {
+        // An error here is a client that went away before it asked anything.
+        if let Ok(running) = server.serve(Gate::new(transport)).await {
+            let _ = running.waiting().await;
+        }
+    });
+    let gone = async move {
+        gone.cancelled().await;
+        Ended::ClientGone
+    };
+    let ended = ending::wait(gone, &desk.live, &stop, async move {
+        // What was answered is still written out.
+        let _ = serving.await;
+        let _ = written.await;
+    });
+    ended.await
+}

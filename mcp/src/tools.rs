@@ -1,0 +1,128 @@
+//! Calling a tool by name: JSON in, an answer that fits out. The server and `qaas call` both go through here.
+
+use runner_core::engine::EventSink;
+use runner_core::ops::{self, Desk, OpError, Tool};
+use runner_core::process::Cancel;
+use serde_json::{Map, Value};
+
+use crate::excerpt::{self, Excerpt};
+
+/// No answer over MCP is larger, whatever was asked for.
+const MOST_BYTES: usize = 1_000_000;
+/// Less does not hold a status, the counts and one failure.
+const LEAST_BYTES: usize = 2_000;
+
+/// Who reads the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Face {
+    /// A client over MCP: the answer is always bounded.
+    Mcp,
+    /// `qaas call` and `--format json`: `max_bytes = 0` asks for everything.
+    CommandLine,
+}
+
+/// What a tool answers, in both of its forms. Each says everything that matters on its own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reply {
+    pub structured: Map<String, Value>,
+    pub text: String,
+    /// The question could not be answered. Failing tests are an answer.
+    pub is_error: bool,
+}
+
+impl Reply {
+    fn answered(excerpt: Excerpt) -> Self {
+        Self {
+            structured: excerpt.structured,
+            text: excerpt.text,
+            is_error: false,
+        }
+    }
+
+    /// The error answer, within `max_bytes` (`None`: whole).
+    pub fn failed(error: &OpError, max_bytes: Option<usize>) -> Self {
+        let excerpt = excerpt::of_error(error, max_bytes);
+        Self {
+            is_error: true,
+            ..Self::answered(excerpt)
+        }
+    }
+}
+
+/// Calls a tool.
+pub async fn call(
+    desk: &Desk,
+    tool: Tool,
+    arguments: &Map<String, Value>,
+    face: Face,
+    cancel: Cancel,
+    sink: EventSink<'_>,
+) -> Reply {
+    let usual = usual_bytes(desk, face);
+    let max_bytes = match asked_bytes(arguments.get("max_bytes"), face) {
+        Ok(asked) => asked.unwrap_or(usual),
+        Err(error) => return Reply::failed(&error, usual),
+    };
+    match ops::call(desk, tool, arguments, cancel, sink).await {
+        Ok(answer) => Reply::answered(excerpt::of(answer, max_bytes)),
+        Err(error) => Reply::failed(&error, max_bytes),
+    }
+}
+
+/// The size of answers to calls that name none: `[mcp] max_bytes`, else the policy's.
+pub(crate) fn usual_bytes(desk: &Desk, face: Face) -> Option<usize> {
+    let configured = desk.settings.as_ref().ok().and_then(|settings| settings.mcp.max_bytes);
+    let usual = configured.or(desk.policy.max_bytes).filter(|bytes| *bytes > 0);
+    match face {
+        Face::CommandLine => usual,
+        Face::Mcp => Some(usual.unwrap_or(MOST_BYTES).clamp(LEAST_BYTES, MOST_BYTES)),
+    }
+}
+
+/// The size that a call asks for: `None` if it does not say, `Some(None)` for everything.
+fn asked_bytes(value: Option<&Value>, face: Face) -> Result<Option<Option<usize>>, OpError> {
+    let bytes = match value {
+        None | Some(Value::Null) => return Ok(None),
+        Some(Value::String(text)) => text.trim().parse().ok(),
+        Some(value) => whole(value),
+    };
+    match (bytes, face) {
+        (Some(0), Face::CommandLine) => Ok(Some(None)),
+        (Some(bytes @ LEAST_BYTES..), Face::CommandLine) => Ok(Some(Some(bytes))),
+        (Some(bytes @ LEAST_BYTES..=MOST_BYTES), Face::Mcp) => Ok(Some(Some(bytes))),
+        _ => Err(OpError::bad_argument(format!(
+            "`max_bytes` must be a whole number from {LEAST_BYTES} to {MOST_BYTES}"
+        ))
+        .with_hint("Leave it out for the usual size; get_run reads a run page by page.")),
+    }
+}
+
+/// Also `20000.0`: JSON does not tell the two apart, and some clients write every number so.
+fn whole(value: &Value) -> Option<usize> {
+    let float = value.as_f64().filter(|number| number.fract() == 0.0 && *number >= 0.0)?;
+    (float <= u32::MAX.into()).then_some(float as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn sizes_are_whole_numbers_within_bounds() {
+        for good in [json!(2000), json!(20000.0), json!("5000"), json!(1_000_000)] {
+            assert!(asked_bytes(Some(&good), Face::Mcp).unwrap().is_some(), "{good}");
+        }
+        for bad in [json!(1999), json!(0), json!(-1), json!(2000.5), json!("x"), json!([]), json!(1e300)] {
+            assert!(asked_bytes(Some(&bad), Face::Mcp).is_err(), "{bad}");
+        }
+        assert_eq!(asked_bytes(None, Face::Mcp).unwrap(), None);
+    }
+
+    #[test]
+    fn only_the_command_line_may_ask_for_everything() {
+        assert_eq!(asked_bytes(Some(&json!(0)), Face::CommandLine).unwrap(), Some(None));
+        assert!(asked_bytes(Some(&json!(0)), Face::Mcp).is_err());
+    }
+}
