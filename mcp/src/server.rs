@@ -49,10 +49,6 @@ impl Server {
         }
     }
 
-    pub(crate) fn desk(&self) -> &Desk {
-        &self.desk
-    }
-
     /// The tools on offer. Made when first asked for, as it may look at the directory, then kept.
     async fn offered(&self) -> &[ToolSpec] {
         self.offered
@@ -140,7 +136,7 @@ fn offer_of(desk: &Desk) -> Vec<ToolSpec> {
     let Ok(settings) = &desk.settings else {
         return offer_everything(desk);
     };
-    let suites = project::suites(&desk.root, settings);
+    let suites = project::suites(&desk.root, settings, &desk.registry);
     offer::offer(&Basis {
         settings: Some(settings),
         suites: &suites,

@@ -1,10 +1,12 @@
 //! Failing rows, identical failures together, as many as fit: full where there is room, then shorter, then folded,
 //! and exactly counted where even that is too much.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use runner_core::model::{Outcome, Phase};
 use runner_core::ops::Row;
+
+use super::Counts;
 
 /// Tests that failed alike.
 #[derive(Debug)]
@@ -52,7 +54,7 @@ pub(super) struct Fitted<Item> {
     pub(super) items: Vec<Item>,
     pub(super) used: usize,
     /// Failing tests that are not even named.
-    pub(super) omitted: BTreeMap<Outcome, u64>,
+    pub(super) omitted: Counts,
 }
 
 /// The caps that are tried on each failure's text, from generous to short.
@@ -77,7 +79,7 @@ fn all<S: Shape>(shape: &S, items: impl Iterator<Item = S::Item>, limit: usize) 
     let mut fitted = Fitted {
         items: Vec::new(),
         used: 0,
-        omitted: BTreeMap::new(),
+        omitted: Counts::default(),
     };
     for item in items {
         fitted.used += shape.size(&item);
@@ -105,7 +107,7 @@ fn some<S: Shape>(shape: &S, groups: &[Group<'_>], limit: usize) -> Fitted<S::It
     let mut fitted = Fitted {
         items: Vec::new(),
         used: 0,
-        omitted: BTreeMap::new(),
+        omitted: Counts::default(),
     };
     for group in groups {
         let left = limit - fitted.used;
@@ -118,10 +120,7 @@ fn some<S: Shape>(shape: &S, groups: &[Group<'_>], limit: usize) -> Fitted<S::It
             }
             None => 0,
         };
-        let hidden = 1 + group.others.len() - shown;
-        if hidden > 0 {
-            *fitted.omitted.entry(group.first.outcome).or_default() += hidden as u64;
-        }
+        fitted.omitted.add(group.first.outcome, 1 + group.others.len() - shown);
     }
     fitted
 }

@@ -6,10 +6,11 @@ use super::measure;
 
 /// The fields that say most, in the order in which they get their room, each with the part of the room (in percent)
 /// that it may take. Numbers and words of fixed length take what they need. Fields that are not named come last.
-const SHARES: [(&str, usize); 37] = [
+const SHARES: [(&str, usize); 38] = [
     ("status", 100),
     ("run_id", 100),
     ("totals", 100),
+    ("tests", 100),
     ("nodeid", 50),
     ("outcome", 100),
     ("exit_code", 100),

@@ -100,18 +100,18 @@ impl Parts {
             row_cap: usize::MAX,
         }
     }
+}
 
-    /// Puts the rows where the answer has them.
-    pub(super) fn put_rows(&mut self, rows: Vec<Value>) {
-        if !rows.is_empty() || self.fields.contains_key("tests") {
-            self.fields.insert("tests".to_owned(), Value::Array(rows));
-        }
+/// Puts the rows where the answer has them.
+pub(super) fn put_rows(fields: &mut Map<String, Value>, rows: Vec<Value>) {
+    if !rows.is_empty() || fields.contains_key("tests") {
+        fields.insert("tests".to_owned(), Value::Array(rows));
     }
+}
 
-    pub(super) fn put_next(&mut self) {
-        if !self.next.is_empty() {
-            let next = serde_json::to_value(&self.next).unwrap_or_default();
-            self.fields.insert("next".to_owned(), next);
-        }
+/// Puts the calls where the answer has them.
+pub(super) fn put_next(fields: &mut Map<String, Value>, next: &[NextCall]) {
+    if !next.is_empty() {
+        fields.insert("next".to_owned(), serde_json::to_value(next).unwrap_or_default());
     }
 }

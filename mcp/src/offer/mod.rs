@@ -149,3 +149,27 @@ impl<'a> Basis<'a> {
         tests.any(|info| info.language == language && info.can(Capability::Run))
     }
 }
+
+/// Whether an answer is as the tool's output schema says. Knows the few words that [`schema`] uses.
+#[cfg(test)]
+pub(crate) fn conforms(tool: &'static str, answer: &Value) -> bool {
+    fn check(schema: &Value, value: &Value) -> bool {
+        let right = match schema["type"].as_str() {
+            Some("object") => value.is_object(),
+            Some("array") => value.is_array(),
+            Some("string") => value.is_string(),
+            _ => false,
+        };
+        let fields = schema.get("properties").and_then(Value::as_object);
+        let fields_hold = fields
+            .into_iter()
+            .flatten()
+            .all(|(name, schema)| value.get(name).is_none_or(|value| check(schema, value)));
+        let required = schema.get("required").and_then(Value::as_array);
+        let all_there = required.into_iter().flatten().all(|name| value.get(name.as_str().unwrap_or_default()).is_some());
+        let items = value.as_array().filter(|_| schema.get("items").is_some());
+        right && fields_hold && all_there && items.into_iter().flatten().all(|item| check(&schema["items"], item))
+    }
+    let words = schema::Words::of(&[]);
+    check(&Value::Object(schema::spec(tool, &words).output_schema), answer)
+}

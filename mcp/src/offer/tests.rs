@@ -1,0 +1,172 @@
+//! The offer as data.
+
+use std::collections::BTreeSet;
+
+use runner_core::backend::{BackendInfo, Capability};
+use runner_core::config::{CoverageChoice, Settings, Suite};
+use serde_json::Value;
+
+use super::{Basis, INSTRUCTIONS, TOOL_NAMES, ToolSpec, offer};
+
+fn backend(name: &str, language: &str, capabilities: &[Capability]) -> BackendInfo {
+    BackendInfo {
+        name: name.into(),
+        framework: name.into(),
+        language: language.into(),
+        capabilities: capabilities.iter().copied().collect(),
+        needs: Vec::new(),
+        options: Vec::new(),
+    }
+}
+
+fn backends() -> Vec<BackendInfo> {
+    use Capability::{Coverage, Keyword, List, MaxFailures, Run, Single, Stream};
+    vec![
+        backend("pytest-events", "python", &[Run, List, Single, Keyword, Stream, MaxFailures]),
+        backend("vitest", "javascript", &[Run, Single]),
+        backend("report-only", "", &[Run]),
+        backend("coverage-py", "python", &[Coverage]),
+    ]
+}
+
+fn suite(name: &str, backend: &str) -> Suite {
+    Suite::new(name, vec![backend.into()])
+}
+
+fn offered(settings: &Settings, suites: &[Suite]) -> Vec<ToolSpec> {
+    offer(&Basis {
+        settings: Some(settings),
+        suites,
+        backends: &backends(),
+    })
+}
+
+fn names(tools: &[ToolSpec]) -> Vec<&str> {
+    tools.iter().map(|tool| tool.name).collect()
+}
+
+fn has_suite_argument(tool: &ToolSpec) -> bool {
+    tool.input_schema["properties"].get("suite").is_some()
+}
+
+#[test]
+fn one_python_suite_offers_everything_and_no_choice_of_suites() {
+    let tools = offered(&Settings::default(), &[suite("default", "pytest-events")]);
+    assert_eq!(names(&tools), TOOL_NAMES);
+    assert!(!tools.iter().any(has_suite_argument));
+}
+
+#[test]
+fn no_suite_at_all_offers_everything() {
+    assert_eq!(names(&offered(&Settings::default(), &[])), TOOL_NAMES);
+}
+
+#[test]
+fn coverage_turned_off_means_no_get_coverage() {
+    let mut off = suite("default", "pytest-events");
+    off.coverage = CoverageChoice::Off;
+    let tools = offered(&Settings::default(), &[off]);
+    assert!(!names(&tools).contains(&"get_coverage"));
+    assert_eq!(tools.len(), 7);
+}
+
+#[test]
+fn coverage_needs_a_backend_that_measures_the_suites_language() {
+    let vitest = suite("web", "vitest");
+    assert!(!names(&offered(&Settings::default(), std::slice::from_ref(&vitest))).contains(&"get_coverage"));
+    let both = [vitest, suite("api", "pytest-events")];
+    assert!(names(&offered(&Settings::default(), &both)).contains(&"get_coverage"));
+    let mut unknown = suite("api", "pytest-events");
+    unknown.coverage = CoverageChoice::Named("no-such-backend".into());
+    assert!(!names(&offered(&Settings::default(), &[unknown])).contains(&"get_coverage"));
+}
+
+#[test]
+fn several_suites_can_be_chosen_by_name() {
+    let suites = [suite("api", "pytest-events"), suite("web", "vitest")];
+    let tools = offered(&Settings::default(), &suites);
+    let run = tools.iter().find(|tool| tool.name == "run_suite").unwrap();
+    let choices = &run.input_schema["properties"]["suite"]["enum"];
+    assert_eq!(*choices, serde_json::json!(["api", "web"]));
+}
+
+#[test]
+fn a_backend_that_can_only_run_offers_no_single_test_and_no_list() {
+    let tools = offered(&Settings::default(), &[suite("default", "report-only")]);
+    assert_eq!(names(&tools), ["run_suite", "affected_tests", "get_run", "cancel_run"]);
+}
+
+#[test]
+fn the_configuration_narrows_the_list_and_keeps_its_order() {
+    let mut settings = Settings::default();
+    settings.mcp.tools = Some(vec!["run_single".into(), "run_suite".into(), "unheard_of".into()]);
+    let tools = offered(&settings, &[suite("default", "pytest-events")]);
+    assert_eq!(names(&tools), ["run_suite", "run_single"]);
+}
+
+#[test]
+fn a_broken_configuration_offers_everything() {
+    let tools = offer(&Basis {
+        settings: None,
+        suites: &[],
+        backends: &[],
+    });
+    assert_eq!(names(&tools), TOOL_NAMES);
+}
+
+/// All that a client is sent about the tools, with a choice of suites.
+fn everything() -> Vec<ToolSpec> {
+    offered(&Settings::default(), &[suite("services-api", "pytest-events"), suite("frontend", "vitest")])
+}
+
+#[test]
+fn the_definitions_are_small() {
+    let bytes = serde_json::to_vec(&everything()).unwrap().len();
+    assert!(bytes < 8_000, "{bytes} bytes");
+    assert!(INSTRUCTIONS.len() < 1_000, "{} bytes", INSTRUCTIONS.len());
+}
+
+#[test]
+fn names_titles_descriptions_and_hints_are_there() {
+    let tools = everything();
+    let distinct: BTreeSet<&str> = names(&tools).into_iter().collect();
+    assert_eq!(distinct.len(), tools.len());
+    for tool in &tools {
+        let name = tool.name;
+        assert!(name.len() <= 40 && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'), "{name}");
+        assert!(!tool.title.is_empty() && tool.description.len() > 40, "{name}");
+        let reads = ["affected_tests", "get_coverage", "list_tests", "get_run"].contains(&name);
+        assert_eq!(tool.annotations.read_only_hint, reads, "{name}");
+        assert!(!tool.annotations.destructive_hint && !tool.annotations.open_world_hint, "{name}");
+    }
+}
+
+#[test]
+fn input_schemas_are_flat_and_every_property_is_described() {
+    for tool in everything() {
+        let name = tool.name;
+        assert_eq!(tool.input_schema["type"], "object", "{name}");
+        assert_eq!(tool.input_schema["additionalProperties"], false, "{name}");
+        for (property, schema) in tool.input_schema["properties"].as_object().unwrap() {
+            let kind = schema["type"].as_str().unwrap_or_else(|| panic!("{name}.{property} has no one type"));
+            assert!(schema["description"].as_str().is_some_and(|text| text.len() > 5), "{name}.{property}");
+            assert!(kind != "array" || schema["items"]["type"] == "string", "{name}.{property}");
+            for key in schema.as_object().unwrap().keys() {
+                let plain = ["type", "description", "items", "enum", "minimum", "maximum"];
+                assert!(plain.contains(&key.as_str()), "{name}.{property}: {key}");
+            }
+        }
+        let required = tool.input_schema.get("required").and_then(Value::as_array);
+        for property in required.into_iter().flatten() {
+            assert!(tool.input_schema["properties"].get(property.as_str().unwrap()).is_some(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn answers_must_have_a_status_and_nothing_else() {
+    for tool in everything() {
+        assert_eq!(tool.output_schema["type"], "object");
+        assert_eq!(tool.output_schema["required"], serde_json::json!(["status"]));
+    }
+}
