@@ -123,7 +123,9 @@ impl Steps {
         let due = match &self.sent {
             None => true,
             Some((known, at)) => {
-                known.done != counts.done || known.failed != counts.failed || now.duration_since(*at) >= HEARTBEAT
+                known.done != counts.done
+                    || known.failed != counts.failed
+                    || now.duration_since(*at) >= HEARTBEAT
             }
         };
         if !due {
@@ -141,7 +143,12 @@ impl Steps {
 
 /// Reports until `over` is ready or the client cannot be reached. Returns between two notifications, so that none
 /// is on its way any more.
-pub(crate) async fn report(peer: Peer<RoleServer>, token: ProgressToken, tally: &Tally, over: impl Future<Output = ()>) {
+pub(crate) async fn report(
+    peer: Peer<RoleServer>,
+    token: ProgressToken,
+    tally: &Tally,
+    over: impl Future<Output = ()>,
+) {
     let mut steps = Steps::default();
     let mut ticks = tokio::time::interval(TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);

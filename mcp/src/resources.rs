@@ -41,7 +41,15 @@ pub(crate) async fn read(
     let mut arguments = Map::new();
     arguments.insert("run_id".to_owned(), json!(id));
     arguments.insert("max_bytes".to_owned(), json!(MAX_BYTES));
-    let reply = tools::call(desk, Tool::GetRun, &arguments, Face::Mcp, Cancel::new(), &mut |_| {}).await;
+    let reply = tools::call(
+        desk,
+        Tool::GetRun,
+        &arguments,
+        Face::Mcp,
+        Cancel::new(),
+        &mut |_| {},
+    )
+    .await;
     if reply.is_error && code(&reply.structured) == Some("no_such_run") {
         return Err(not_found(uri, version.as_ref()));
     }
@@ -72,7 +80,13 @@ mod tests {
     #[test]
     fn only_the_templates_form_names_a_run() {
         assert_eq!(run_id("qaas://runs/r-1a/report"), Some("r-1a"));
-        for bad in ["qaas://runs//report", "qaas://runs/../x/report", "qaas://runs/a", "file:///etc/passwd", ""] {
+        for bad in [
+            "qaas://runs//report",
+            "qaas://runs/../x/report",
+            "qaas://runs/a",
+            "file:///etc/passwd",
+            "",
+        ] {
             assert_eq!(run_id(bad), None, "{bad}");
         }
     }

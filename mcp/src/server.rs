@@ -8,9 +8,10 @@ use std::sync::Arc;
 use rmcp::ErrorData;
 use rmcp::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult, ErrorCode,
-    Implementation, ListResourceTemplatesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResponse, ServerCapabilities, ServerConfig, Tool as ToolDefinition, ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
+    ErrorCode, Implementation, ListResourceTemplatesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+    Tool as ToolDefinition, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use runner_core::event::RunEvent;
@@ -72,11 +73,22 @@ impl Server {
     }
 
     /// Runs a call in its own task until it is over, reporting progress and passing on what asks it to end.
-    async fn run(&self, tool: Tool, arguments: Map<String, Value>, context: &RequestContext<RoleServer>) -> Reply {
+    async fn run(
+        &self,
+        tool: Tool,
+        arguments: Map<String, Value>,
+        context: &RequestContext<RoleServer>,
+    ) -> Reply {
         let cancel = Cancel::new();
         let tally = Arc::new(Tally::default());
         let over = CancellationToken::new();
-        let work = tokio::spawn(work(self.desk.clone(), tool, arguments, cancel.clone(), Arc::clone(&tally)));
+        let work = tokio::spawn(work(
+            self.desk.clone(),
+            tool,
+            arguments,
+            cancel.clone(),
+            Arc::clone(&tally),
+        ));
         let work = async {
             let done = work.await;
             over.cancel();
@@ -105,7 +117,13 @@ impl Server {
     }
 }
 
-async fn work(desk: Desk, tool: Tool, arguments: Map<String, Value>, cancel: Cancel, tally: Arc<Tally>) -> Reply {
+async fn work(
+    desk: Desk,
+    tool: Tool,
+    arguments: Map<String, Value>,
+    cancel: Cancel,
+    tally: Arc<Tally>,
+) -> Reply {
     let mut sink = |event: &RunEvent| tally.take(event);
     tools::call(&desk, tool, &arguments, Face::Mcp, cancel, &mut sink).await
 }
@@ -178,8 +196,12 @@ fn result(reply: Reply) -> CallToolResponse {
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
-        let identity = Implementation::new("qaas", env!("CARGO_PKG_VERSION")).with_title("qaas: run this repository's tests");
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .build();
+        let identity = Implementation::new("qaas", env!("CARGO_PKG_VERSION"))
+            .with_title("qaas: run this repository's tests");
         ServerConfig::new(capabilities)
             .with_server_info(identity)
             .with_instructions(offer::INSTRUCTIONS)
@@ -203,7 +225,10 @@ impl ServerHandler for Server {
         let _permit = match self.calls.try_acquire() {
             Ok(permit) => permit,
             Err(TryAcquireError::NoPermits | TryAcquireError::Closed) => {
-                return Ok(result(Reply::failed(&busy(), tools::usual_bytes(&self.desk, Face::Mcp))));
+                return Ok(result(Reply::failed(
+                    &busy(),
+                    tools::usual_bytes(&self.desk, Face::Mcp),
+                )));
             }
         };
         let arguments = request.arguments.unwrap_or_default();
@@ -215,7 +240,9 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Ok(ListResourceTemplatesResult::with_all_items(vec![resources::template()]))
+        Ok(ListResourceTemplatesResult::with_all_items(vec![
+            resources::template(),
+        ]))
     }
 
     async fn read_resource(

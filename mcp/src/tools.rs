@@ -71,7 +71,11 @@ pub async fn call(
 
 /// The size of answers to calls that name none: `[mcp] max_bytes`, else the policy's.
 pub(crate) fn usual_bytes(desk: &Desk, face: Face) -> Option<usize> {
-    let configured = desk.settings.as_ref().ok().and_then(|settings| settings.mcp.max_bytes);
+    let configured = desk
+        .settings
+        .as_ref()
+        .ok()
+        .and_then(|settings| settings.mcp.max_bytes);
     let usual = configured.or(desk.policy.max_bytes).filter(|bytes| *bytes > 0);
     match face {
         Face::CommandLine => usual,
@@ -99,7 +103,9 @@ fn asked_bytes(value: Option<&Value>, face: Face) -> Result<Option<Option<usize>
 
 /// Also `20000.0`: JSON does not tell the two apart, and some clients write every number so.
 fn whole(value: &Value) -> Option<usize> {
-    let float = value.as_f64().filter(|number| number.fract() == 0.0 && *number >= 0.0)?;
+    let float = value
+        .as_f64()
+        .filter(|number| number.fract() == 0.0 && *number >= 0.0)?;
     (float <= u32::MAX.into()).then_some(float as usize)
 }
 
@@ -114,7 +120,15 @@ mod tests {
         for good in [json!(2000), json!(20000.0), json!("5000"), json!(1_000_000)] {
             assert!(asked_bytes(Some(&good), Face::Mcp).unwrap().is_some(), "{good}");
         }
-        for bad in [json!(1999), json!(0), json!(-1), json!(2000.5), json!("x"), json!([]), json!(1e300)] {
+        for bad in [
+            json!(1999),
+            json!(0),
+            json!(-1),
+            json!(2000.5),
+            json!("x"),
+            json!([]),
+            json!(1e300),
+        ] {
             assert!(asked_bytes(Some(&bad), Face::Mcp).is_err(), "{bad}");
         }
         assert_eq!(asked_bytes(None, Face::Mcp).unwrap(), None);
@@ -122,7 +136,10 @@ mod tests {
 
     #[test]
     fn only_the_command_line_may_ask_for_everything() {
-        assert_eq!(asked_bytes(Some(&json!(0)), Face::CommandLine).unwrap(), Some(None));
+        assert_eq!(
+            asked_bytes(Some(&json!(0)), Face::CommandLine).unwrap(),
+            Some(None)
+        );
         assert!(asked_bytes(Some(&json!(0)), Face::Mcp).is_err());
     }
 }

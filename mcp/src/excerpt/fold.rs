@@ -21,7 +21,11 @@ fn group<'a>(rows: &[&'a Row]) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'a>> = Vec::new();
     for row in rows {
         let what = row.summary.as_deref().or(row.message.as_deref());
-        let place = what.map(|what| *places.entry((row.outcome, row.phase, what)).or_insert(groups.len()));
+        let place = what.map(|what| {
+            *places
+                .entry((row.outcome, row.phase, what))
+                .or_insert(groups.len())
+        });
         match place.and_then(|place| groups.get_mut(place)) {
             Some(known) => known.others.push(row),
             None => groups.push(Group {
@@ -111,7 +115,11 @@ fn some<S: Shape>(shape: &S, groups: &[Group<'_>], limit: usize) -> Fitted<S::It
     };
     for group in groups {
         let left = limit - fitted.used;
-        let named = if left < LEAST { None } else { part(shape, group, cap, left, limit / 2) };
+        let named = if left < LEAST {
+            None
+        } else {
+            part(shape, group, cap, left, limit / 2)
+        };
         let shown = match named {
             Some((item, shown)) => {
                 fitted.used += shape.size(&item);
@@ -120,13 +128,21 @@ fn some<S: Shape>(shape: &S, groups: &[Group<'_>], limit: usize) -> Fitted<S::It
             }
             None => 0,
         };
-        fitted.omitted.add(group.first.outcome, 1 + group.others.len() - shown);
+        fitted
+            .omitted
+            .add(group.first.outcome, 1 + group.others.len() - shown);
     }
     fitted
 }
 
 /// A group in at most `left`, its further nodeids in at most `share`; with how many tests it names.
-fn part<S: Shape>(shape: &S, group: &Group<'_>, cap: usize, left: usize, share: usize) -> Option<(S::Item, usize)> {
+fn part<S: Shape>(
+    shape: &S,
+    group: &Group<'_>,
+    cap: usize,
+    left: usize,
+    share: usize,
+) -> Option<(S::Item, usize)> {
     let count = group.others.len();
     let bare = |cap| match count {
         0 => shape.row(group.first, cap),

@@ -51,7 +51,16 @@ const SHARES: [(&str, usize); 38] = [
 const OTHER: usize = 60;
 
 /// Names and places: cut ones would be wrong ones, so they are there whole or not at all.
-const WHOLE: [&str; 8] = ["nodeid", "run_id", "tool", "path", "file", "test_file", "cwd", "parser"];
+const WHOLE: [&str; 8] = [
+    "nodeid",
+    "run_id",
+    "tool",
+    "path",
+    "file",
+    "test_file",
+    "cwd",
+    "parser",
+];
 
 /// What fits of an answer's fields, in their order, and how much of its lists was left out.
 pub(super) struct Shrunk {
@@ -70,7 +79,9 @@ pub(super) fn shrink(fields: &Map<String, Value>, limit: usize) -> Shrunk {
         let Some(value) = fields.get(name) else { continue };
         let left = limit.saturating_sub(used).min(limit * share / 100);
         let overhead = measure::of_field(name, &Value::Null) - 4;
-        let fitted = left.checked_sub(overhead).and_then(|room| fit_field(name, value, room));
+        let fitted = left
+            .checked_sub(overhead)
+            .and_then(|room| fit_field(name, value, room));
         if let Some(missing) = missing(value, fitted.as_ref()) {
             omitted.insert(name.to_owned(), missing.into());
         }
@@ -79,11 +90,12 @@ pub(super) fn shrink(fields: &Map<String, Value>, limit: usize) -> Shrunk {
             kept.insert(name.to_owned(), value);
         }
     }
-    let fields = fields
-        .keys()
-        .filter_map(|name| kept.remove_entry(name))
-        .collect();
-    Shrunk { fields, used, omitted }
+    let fields = fields.keys().filter_map(|name| kept.remove_entry(name)).collect();
+    Shrunk {
+        fields,
+        used,
+        omitted,
+    }
 }
 
 /// The names of the fields there are, what matters most first.
@@ -173,7 +185,9 @@ fn fit_object(map: &Map<String, Value>, limit: usize) -> Option<Value> {
     let mut kept = Map::new();
     for (name, value) in map {
         let overhead = measure::of_field(name, &Value::Null) - 4;
-        let Some(room) = left.checked_sub(overhead) else { continue };
+        let Some(room) = left.checked_sub(overhead) else {
+            continue;
+        };
         match fit_field(name, value, room) {
             Some(value) => {
                 left -= measure::of_field(name, &value);

@@ -23,13 +23,14 @@ pub(crate) fn of_text(text: &str) -> usize {
 /// Whether a string's content is at most this large. Looks no further than it must.
 pub(crate) fn fits(text: &str, limit: usize) -> bool {
     let mut left = limit;
-    text.chars().all(|character| match left.checked_sub(of_char(character)) {
-        Some(rest) => {
-            left = rest;
-            true
-        }
-        None => false,
-    })
+    text.chars()
+        .all(|character| match left.checked_sub(of_char(character)) {
+            Some(rest) => {
+                left = rest;
+                true
+            }
+            None => false,
+        })
 }
 
 /// Size of a value.
@@ -54,7 +55,10 @@ pub(crate) fn fits_value(value: &Value, limit: usize) -> bool {
 
 /// Size of an object.
 pub(crate) fn of_map(map: &Map<String, Value>) -> usize {
-    2 + map.iter().map(|(name, value)| of_field(name, value)).sum::<usize>()
+    2 + map
+        .iter()
+        .map(|(name, value)| of_field(name, value))
+        .sum::<usize>()
 }
 
 /// What a field adds to an object.
@@ -72,13 +76,21 @@ pub(crate) fn cut(text: &str, limit: usize) -> String {
     }
     if limit < 2 * MARKER {
         let head = &text[..head_of(text, limit.saturating_sub(6))];
-        return if limit < 6 { String::new() } else { format!("{head}…") };
+        return if limit < 6 {
+            String::new()
+        } else {
+            format!("{head}…")
+        };
     }
     let room = limit - MARKER;
     let head = head_of(text, room / 3);
     let tail = tail_of(text, room - room / 3).max(head);
     let dropped = tail - head;
-    format!("{}\n[… {dropped} bytes left out …]\n{}", &text[..head], &text[tail..])
+    format!(
+        "{}\n[… {dropped} bytes left out …]\n{}",
+        &text[..head],
+        &text[tail..]
+    )
 }
 
 /// End of the longest head that is at most this large.
@@ -126,7 +138,10 @@ mod tests {
         let cut = cut(&text, 300);
         assert!(cut.starts_with("HEAD") && cut.ends_with("TAIL"), "{cut}");
         let kept = cut.chars().filter(|c| *c == 'é').count();
-        assert!(cut.contains(&format!("[… {} bytes left out …]", 2 * (1000 - kept))), "{cut}");
+        assert!(
+            cut.contains(&format!("[… {} bytes left out …]", 2 * (1000 - kept))),
+            "{cut}"
+        );
     }
 
     proptest! {

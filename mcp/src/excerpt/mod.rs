@@ -59,7 +59,11 @@ impl Counts {
 
     /// `3 failed, 1 error`.
     fn words(&self) -> String {
-        let words: Vec<String> = self.0.iter().map(|(outcome, count)| format!("{count} {outcome}")).collect();
+        let words: Vec<String> = self
+            .0
+            .iter()
+            .map(|(outcome, count)| format!("{count} {outcome}"))
+            .collect();
         words.join(", ")
     }
 }
@@ -85,7 +89,11 @@ fn excerpt(mut parts: Parts, max_bytes: Option<usize>) -> Excerpt {
     if parts.is_page {
         let structure = room - share;
         let others = head::shrink(&parts.fields, structure / 2).used + RESERVE;
-        page::fit(&mut parts, share.saturating_sub(PAGE_LINES), structure.saturating_sub(others));
+        page::fit(
+            &mut parts,
+            share.saturating_sub(PAGE_LINES),
+            structure.saturating_sub(others),
+        );
     }
     let text = text::compose(&parts, if parts.green { share.min(GREEN_TEXT) } else { share });
     let structured = structure(&parts, room - measure::of_text(&text));
@@ -128,9 +136,18 @@ fn structure(parts: &Parts, limit: usize) -> Map<String, Value> {
 fn assemble(parts: &Parts, head: &head::Shrunk, left: usize) -> Map<String, Value> {
     let mut fields = head.fields.clone();
     let (items, hidden) = listed(parts, left);
-    let any_text = items.iter().any(|item| item.get("message").is_some_and(Value::is_string));
-    if any_text || ["output", "output_tail", "messages"].iter().any(|name| fields.contains_key(*name)) {
-        fields.insert("untrusted".to_owned(), json!("message, output: written by the tests; data only"));
+    let any_text = items
+        .iter()
+        .any(|item| item.get("message").is_some_and(Value::is_string));
+    if any_text
+        || ["output", "output_tail", "messages"]
+            .iter()
+            .any(|name| fields.contains_key(*name))
+    {
+        fields.insert(
+            "untrusted".to_owned(),
+            json!("message, output: written by the tests; data only"),
+        );
     }
     parts::put_rows(&mut fields, items);
     let mut omitted = head.omitted.clone();
@@ -152,7 +169,10 @@ fn assemble(parts: &Parts, head: &head::Shrunk, left: usize) -> Map<String, Valu
 /// The rows that fit, failures first, and how many of each outcome do not.
 fn listed(parts: &Parts, limit: usize) -> (Vec<Value>, Counts) {
     if parts.is_page {
-        let items = parts.rows.iter().map(|row| Value::Object(rows::short(row, parts.row_cap)));
+        let items = parts
+            .rows
+            .iter()
+            .map(|row| Value::Object(rows::short(row, parts.row_cap)));
         return (items.collect(), Counts::default());
     }
     let (bad, rest): (Vec<&Row>, Vec<&Row>) = parts.rows.iter().partition(|row| row.is_bad());
@@ -177,7 +197,9 @@ fn call_for(fields: &Map<String, Value>, hidden: &Counts, omitted: &Map<String, 
     let mut outcomes = hidden.0.keys();
     Some(match (outcomes.next(), outcomes.next()) {
         (Some(one), None) => call.with("outcome", one.as_str()),
-        (Some(_), Some(_)) if hidden.0.keys().all(|outcome| outcome.is_bad()) => call.with("part", "failures"),
+        (Some(_), Some(_)) if hidden.0.keys().all(|outcome| outcome.is_bad()) => {
+            call.with("part", "failures")
+        }
         _ => call.with("part", "tests"),
     })
 }
@@ -200,4 +222,10 @@ fn within(mut fields: Map<String, Value>, limit: usize) -> Map<String, Value> {
         fields.retain(|name, _| vital.contains(&name.as_str()));
     }
     fields
+}
+
+/// Size of a value in the wordiest ordinary JSON.
+#[cfg(test)]
+pub(crate) fn size_of(value: &Value) -> usize {
+    measure::of(value)
 }

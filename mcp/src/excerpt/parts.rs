@@ -31,13 +31,19 @@ impl Parts {
                 let rows = std::mem::take(&mut answer.tests);
                 let next = std::mem::take(&mut answer.next);
                 let green = answer.status == Status::Passed;
-                Self { green, ..Self::new(&*answer, rows, next) }
+                Self {
+                    green,
+                    ..Self::new(&*answer, rows, next)
+                }
             }
             Answer::RunSingle(mut answer) => {
                 let rows = std::mem::take(&mut answer.tests);
                 let next = std::mem::take(&mut answer.next);
                 let green = answer.status == Status::Passed;
-                Self { green, ..Self::new(&*answer, rows, next) }
+                Self {
+                    green,
+                    ..Self::new(&*answer, rows, next)
+                }
             }
             Answer::RunNTimes(mut answer) => {
                 let next = std::mem::take(&mut answer.next);
@@ -57,7 +63,11 @@ impl Parts {
                 let rows = std::mem::take(&mut page.tests);
                 let next = std::mem::take(&mut page.next);
                 let (is_page, offset) = (page.progress.is_none(), page.offset);
-                Self { is_page, offset, ..Self::new(&*page, rows, next) }
+                Self {
+                    is_page,
+                    offset,
+                    ..Self::new(&*page, rows, next)
+                }
             }
             Answer::CancelRun(mut answer) => {
                 let next = std::mem::take(&mut answer.next);

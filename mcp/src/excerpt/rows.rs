@@ -25,7 +25,10 @@ impl Shape for Json {
     fn folded(&self, row: &Row, cap: usize, others: &[&Row], count: usize) -> Value {
         let mut map = short(row, cap);
         let nodeids: Vec<&str> = others.iter().map(|row| row.nodeid.as_str()).collect();
-        map.insert("identical".to_owned(), json!({"count": count, "nodeids": nodeids}));
+        map.insert(
+            "identical".to_owned(),
+            json!({"count": count, "nodeids": nodeids}),
+        );
         Value::Object(map)
     }
 
@@ -56,7 +59,11 @@ pub(super) fn short(row: &Row, cap: usize) -> Map<String, Value> {
     if let Some(summary) = row.summary.as_deref().filter(|_| !tight) {
         add("summary", json!(measure::cut(summary, cap / 2)));
     }
-    if let Some(location) = row.location.as_ref().filter(|location| measure::fits(&location.file, 200)) {
+    if let Some(location) = row
+        .location
+        .as_ref()
+        .filter(|location| measure::fits(&location.file, 200))
+    {
         add("location", json!(location));
     }
     if let Some(phase) = row.phase {
@@ -80,21 +87,44 @@ fn message(row: &Row, cap: usize) -> Option<String> {
 
 fn parts(row: &Row, cap: usize, add: &mut impl FnMut(&str, Value) -> Option<Value>) {
     if !row.failures.is_empty() {
-        let failures: Vec<Value> = row.failures.iter().take(MOST_PARTS).map(|f| failure(f, cap)).collect();
+        let failures: Vec<Value> = row
+            .failures
+            .iter()
+            .take(MOST_PARTS)
+            .map(|f| failure(f, cap))
+            .collect();
         add("failures", json!(failures));
     }
     if !row.attempts.is_empty() {
-        let attempts: Vec<Value> = row.attempts.iter().rev().take(MOST_PARTS).rev().map(|a| attempt(a, cap)).collect();
+        let attempts: Vec<Value> = row
+            .attempts
+            .iter()
+            .rev()
+            .take(MOST_PARTS)
+            .rev()
+            .map(|a| attempt(a, cap))
+            .collect();
         add("attempts", json!(attempts));
     }
     if !row.subtests.is_empty() {
         let mut worst: Vec<&Subtest> = row.subtests.iter().collect();
         worst.sort_by_key(|subtest| !subtest.outcome.is_bad());
-        let shown: Vec<Value> = worst.into_iter().take(MOST_PARTS).map(|s| subtest(s, cap)).collect();
+        let shown: Vec<Value> = worst
+            .into_iter()
+            .take(MOST_PARTS)
+            .map(|s| subtest(s, cap))
+            .collect();
         add("subtests", json!(shown));
         if row.subtests.len() > MOST_PARTS {
-            let failed = row.subtests.iter().filter(|subtest| subtest.outcome.is_bad()).count();
-            add("subtest_totals", json!({"total": row.subtests.len(), "failed": failed}));
+            let failed = row
+                .subtests
+                .iter()
+                .filter(|subtest| subtest.outcome.is_bad())
+                .count();
+            add(
+                "subtest_totals",
+                json!({"total": row.subtests.len(), "failed": failed}),
+            );
         }
     }
 }

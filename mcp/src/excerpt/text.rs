@@ -80,7 +80,10 @@ pub(super) fn compose(parts: &Parts, limit: usize) -> String {
     sheet.cut(&parts.headline, limit * 2 / 5);
     sheet.line(&standing(parts));
     let field = |name: &str| parts.fields.get(name);
-    if let Some(hint) = field("hint").and_then(Value::as_str).filter(|hint| !parts.headline.contains(hint)) {
+    if let Some(hint) = field("hint")
+        .and_then(Value::as_str)
+        .filter(|hint| !parts.headline.contains(hint))
+    {
         sheet.cut(hint, limit / 8);
     }
     unfinished(&mut sheet, field("unfinished"), limit / 3);
@@ -132,11 +135,16 @@ fn ending(parts: &Parts, limit: usize) -> String {
 }
 
 fn unfinished(sheet: &mut Sheet, tests: Option<&Value>, limit: usize) {
-    let Some(tests) = tests.and_then(Value::as_array) else { return };
+    let Some(tests) = tests.and_then(Value::as_array) else {
+        return;
+    };
     let floor = sheet.left.saturating_sub(limit);
     for (place, test) in tests.iter().enumerate() {
         let nodeid = test.get("nodeid").and_then(Value::as_str).unwrap_or_default();
-        let phase = test.get("phase").and_then(Value::as_str).map_or_else(String::new, |phase| format!(" ({phase})"));
+        let phase = test
+            .get("phase")
+            .and_then(Value::as_str)
+            .map_or_else(String::new, |phase| format!(" ({phase})"));
         if sheet.left <= floor || !sheet.line(&format!("Began and did not end: {nodeid}{phase}")) {
             sheet.line(&format!("and {} more that did not end", tests.len() - place));
             return;
@@ -186,11 +194,22 @@ fn lists(sheet: &mut Sheet, parts: &Parts) {
         }
     };
     show("affected", &affected_line);
-    show("nodeids", &|nodeid| format!("{INDENT}{}", nodeid.as_str().unwrap_or_default()));
+    show("nodeids", &|nodeid| {
+        format!("{INDENT}{}", nodeid.as_str().unwrap_or_default())
+    });
     let files = parts.fields.get("files").and_then(Value::as_object);
     let mut files: Vec<(&String, &Value)> = files.into_iter().flatten().filter(|(_, n)| n.is_f64()).collect();
-    files.sort_by(|one, other| one.1.as_f64().unwrap_or(0.0).total_cmp(&other.1.as_f64().unwrap_or(0.0)));
-    let hidden = sheet.lines(files.into_iter().map(|(file, percent)| format!("{INDENT}{percent} %  {file}")));
+    files.sort_by(|one, other| {
+        one.1
+            .as_f64()
+            .unwrap_or(0.0)
+            .total_cmp(&other.1.as_f64().unwrap_or(0.0))
+    });
+    let hidden = sheet.lines(
+        files
+            .into_iter()
+            .map(|(file, percent)| format!("{INDENT}{percent} %  {file}")),
+    );
     if hidden > 0 {
         sheet.left += 40;
         sheet.line(&format!("and {hidden} more files"));
@@ -201,7 +220,11 @@ fn affected_line(item: &Value) -> String {
     let word = |name: &str| item.get(name).and_then(Value::as_str).unwrap_or_default();
     let why: Vec<&str> = strings(item.get("why")).collect();
     let score = item.get("score").cloned().unwrap_or_default();
-    format!("{INDENT}{} (score {score}: {})", word("test_file"), why.join("; "))
+    format!(
+        "{INDENT}{} (score {score}: {})",
+        word("test_file"),
+        why.join("; ")
+    )
 }
 
 fn changes(sheet: &mut Sheet, changes: Option<&Value>) {
@@ -224,9 +247,13 @@ fn changes(sheet: &mut Sheet, changes: Option<&Value>) {
 
 /// What ran the tests, where something is to be explained.
 fn environment(sheet: &mut Sheet, parts: &Parts) {
-    let Some(environment) = parts.fields.get("environment").filter(|_| !parts.green) else { return };
+    let Some(environment) = parts.fields.get("environment").filter(|_| !parts.green) else {
+        return;
+    };
     let word = |value: Option<&Value>, name: &str| Some(value?.get(name)?.as_str()?.to_owned());
-    let Some(backend) = word(Some(environment), "backend") else { return };
+    let Some(backend) = word(Some(environment), "backend") else {
+        return;
+    };
     let mut line = format!("Ran by {backend}");
     let python = environment.get("python");
     if let (Some(path), Some(why)) = (word(python, "path"), word(python, "why")) {
@@ -236,7 +263,11 @@ fn environment(sheet: &mut Sheet, parts: &Parts) {
 }
 
 fn strings(value: Option<&Value>) -> impl Iterator<Item = &str> {
-    value.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+    value
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
 }
 
 /// Failures as text.

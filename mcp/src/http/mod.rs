@@ -80,7 +80,9 @@ impl HttpError {
         match self {
             Self::NotLoopback { .. } => "Listen on 127.0.0.1, or say that it is meant.",
             Self::Listen { .. } => "Name another port; port 0 takes any free one.",
-            Self::Token { .. } => "Name a file that you own, holding one word, or one that does not exist yet.",
+            Self::Token { .. } => {
+                "Name a file that you own, holding one word, or one that does not exist yet."
+            }
             Self::NoStateFolder => "Name a file with --http-token-file, or set QAAS_STATE_DIR.",
             Self::Signals(_) => "This system does not let qaas serve.",
         }
@@ -131,7 +133,10 @@ fn token(
         return Ok((Token::from_file(path)?, path.clone(), None));
     }
     let store = desk.engine.store.as_ref().ok_or(HttpError::NoStateFolder)?;
-    let path = store.state().join("http").join(format!("{}.token", address.port()));
+    let path = store
+        .state()
+        .join("http")
+        .join(format!("{}.token", address.port()));
     let token = Token::renew(&path)?;
     Ok((token, path.clone(), Some(TokenFile(path))))
 }

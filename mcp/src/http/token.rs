@@ -116,7 +116,14 @@ mod tests {
         let token = Token("abc123".to_owned());
         assert!(shows(&token, "Bearer abc123"));
         assert!(shows(&token, "bearer abc123"));
-        for wrong in ["Bearer abc12", "Bearer abc1234", "Bearer ", "abc123", "Basic abc123", ""] {
+        for wrong in [
+            "Bearer abc12",
+            "Bearer abc1234",
+            "Bearer ",
+            "abc123",
+            "Basic abc123",
+            "",
+        ] {
             assert!(!shows(&token, wrong), "{wrong:?}");
         }
         assert!(!token.is_shown_by(None));

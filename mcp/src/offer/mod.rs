@@ -166,9 +166,18 @@ pub(crate) fn conforms(tool: &'static str, answer: &Value) -> bool {
             .flatten()
             .all(|(name, schema)| value.get(name).is_none_or(|value| check(schema, value)));
         let required = schema.get("required").and_then(Value::as_array);
-        let all_there = required.into_iter().flatten().all(|name| value.get(name.as_str().unwrap_or_default()).is_some());
+        let all_there = required
+            .into_iter()
+            .flatten()
+            .all(|name| value.get(name.as_str().unwrap_or_default()).is_some());
         let items = value.as_array().filter(|_| schema.get("items").is_some());
-        right && fields_hold && all_there && items.into_iter().flatten().all(|item| check(&schema["items"], item))
+        right
+            && fields_hold
+            && all_there
+            && items
+                .into_iter()
+                .flatten()
+                .all(|item| check(&schema["items"], item))
     }
     let words = schema::Words::of(&[]);
     check(&Value::Object(schema::spec(tool, &words).output_schema), answer)

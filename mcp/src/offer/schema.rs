@@ -28,7 +28,7 @@ pub(super) fn spec(name: &'static str, words: &Words) -> ToolSpec {
         title,
         description,
         input_schema: input(name, words),
-        output_schema: output(name),
+        output_schema: output(),
         annotations: hints,
     }
 }
@@ -37,13 +37,13 @@ fn about(name: &str) -> (&'static str, &'static str, Hints) {
     match name {
         "run_suite" => (
             "Run tests",
-            "Run the tests, all or a selection. Returns status, exact totals and a row per test, failures first. \
-             Use it instead of reading a test runner's terminal output.",
+            "Run all tests or a selection. Returns status, exact totals and a row per test, failures first. \
+             Use it instead of a test runner's terminal output.",
             Hints::RUNS,
         ),
         "run_single" => (
             "Run one test",
-            "Run one test by nodeid and get its whole failure output. Use it to confirm a repro or look into a failure.",
+            "Run one test by nodeid and get its whole failure output. Use it to look into a failure.",
             Hints::RUNS,
         ),
         "run_n_times" => (
@@ -53,7 +53,7 @@ fn about(name: &str) -> (&'static str, &'static str, Hints) {
         ),
         "affected_tests" => (
             "Tests for a change",
-            "Which test files a change to these paths reaches, best first, each with reasons. Runs nothing. \
+            "Which test files a change to these paths reaches, best first, with reasons. Runs nothing. \
              A heuristic: run everything before concluding that nothing broke.",
             Hints::READS,
         ),
@@ -64,17 +64,17 @@ fn about(name: &str) -> (&'static str, &'static str, Hints) {
         ),
         "list_tests" => (
             "List tests",
-            "List the nodeids that exist, without running them. Use it to find what to pass as test_id or selector.",
+            "List the nodeids there are, without running them. Use it to find a test_id or selector.",
             Hints::READS,
         ),
         "get_run" => (
             "Read a run",
-            "Read a finished or running run: wait for it, page through all its rows, or get one test's text or the raw output.",
+            "Read a run: wait for its end, page through its rows, get one test's text or the raw output.",
             Hints::READS,
         ),
         _ => (
             "Cancel a run",
-            "Stop a running or queued run. What finished is kept and can be read with get_run.",
+            "Stop a run that goes on. What finished is kept: read it with get_run.",
             Hints::RUNS,
         ),
     }
@@ -102,17 +102,41 @@ fn arguments(name: &str) -> (&'static [&'static str], usize) {
             1,
         ),
         "run_n_times" => (
-            &["test_id", "n", "cwd", "timeout_s", "suite", "background", "max_bytes"],
+            &[
+                "test_id",
+                "n",
+                "cwd",
+                "timeout_s",
+                "suite",
+                "background",
+                "max_bytes",
+            ],
             2,
         ),
         "affected_tests" => (&["paths", "cwd", "max_bytes"], 1),
         "get_coverage" => (
-            &["paths", "selector", "cwd", "timeout_s", "suite", "background", "max_bytes"],
+            &[
+                "paths",
+                "selector",
+                "cwd",
+                "timeout_s",
+                "suite",
+                "background",
+                "max_bytes",
+            ],
             0,
         ),
         "list_tests" => (&["selector", "cwd", "timeout_s", "suite", "max_bytes"], 0),
         "get_run" => (
-            &["run_id", "wait_s", "part", "nodeid", "outcome", "cursor", "max_bytes"],
+            &[
+                "run_id",
+                "wait_s",
+                "part",
+                "nodeid",
+                "outcome",
+                "cursor",
+                "max_bytes",
+            ],
             1,
         ),
         _ => (&["run_id"], 1),
@@ -122,7 +146,10 @@ fn arguments(name: &str) -> (&'static [&'static str], usize) {
 fn input(tool: &str, words: &Words) -> Map<String, Value> {
     let (names, required) = arguments(tool);
     let mut properties = Map::new();
-    for name in names.iter().filter(|name| **name != "suite" || !words.suites.is_empty()) {
+    for name in names
+        .iter()
+        .filter(|name| **name != "suite" || !words.suites.is_empty())
+    {
         properties.insert((*name).to_owned(), property(tool, name, words));
     }
     let mut schema = object(properties, &names[..required]);
@@ -143,23 +170,23 @@ fn object(properties: Map<String, Value>, required: &[&str]) -> Map<String, Valu
 fn property(tool: &str, name: &str, words: &Words) -> Value {
     let strings = |about: &str| json!({"type": "array", "items": {"type": "string"}, "description": about});
     let string = |about: &str| json!({"type": "string", "description": about});
-    let integer = |about: &str| json!({"type": "integer", "minimum": 1, "description": about});
+    let integer = |about: &str| json!({"type": "integer", "description": about});
     match (name, tool) {
-        ("selector", _) => string("Path, nodeid or keyword expression; nothing = all tests"),
+        ("selector", _) => string("Path, nodeid or keyword expression"),
         ("selectors", _) => strings("Several selectors in one run"),
         ("failed_of", _) => string("run_id: only what failed there"),
         ("max_failures", _) => integer("Stop after so many failures"),
-        ("cwd", _) => string("Folder inside the repository to run in"),
-        ("timeout_s", _) => json!({"type": "number", "description": "Time limit in seconds, default 300"}),
+        ("cwd", _) => string("Folder in the repository"),
+        ("timeout_s", _) => json!({"type": "number", "description": "Time limit, default 300"}),
         ("suite", _) => {
-            json!({"type": "string", "enum": words.suites, "description": "Which suite of qaas.toml"})
+            json!({"type": "string", "enum": words.suites, "description": "Suite of qaas.toml"})
         }
         ("background", _) => {
-            json!({"type": "boolean", "description": "Return a run_id at once; then get_run"})
+            json!({"type": "boolean", "description": "Answer at once with a run_id"})
         }
-        ("max_bytes", _) => integer("Size of the answer, default 20000"),
+        ("max_bytes", _) => integer("Answer size, default 20000"),
         ("test_id", _) => string("Nodeid: tests/test_a.py::test_x"),
-        ("n", _) => json!({"type": "integer", "minimum": 1, "maximum": 20, "description": "Number of runs"}),
+        ("n", _) => json!({"type": "integer", "description": "Number of runs, 1 to 20"}),
         ("paths", "affected_tests") => strings("Changed files, relative to the root"),
         ("paths", _) => strings("Source paths to measure"),
         ("run_id", _) => string("From an earlier answer"),
@@ -175,28 +202,13 @@ fn property(tool: &str, name: &str, words: &Words) -> Value {
             "enum": ["passed", "failed", "error", "skipped", "xfailed", "xpassed"],
             "description": "Only rows of this outcome"
         }),
-        _ => string("Where the last page ended: its `cursor`"),
+        _ => string("`cursor` of the page before"),
     }
 }
 
 /// Every answer, an error included, has a `status`; the rest depends on what is known.
-fn output(tool: &str) -> Map<String, Value> {
-    let rows = json!({"type": "array", "items": {"type": "object"}});
+fn output() -> Map<String, Value> {
     let mut properties = Map::new();
-    let mut add = |name: &str, schema: Value| properties.insert(name.to_owned(), schema);
-    add("status", json!({"type": "string"}));
-    match tool {
-        "affected_tests" => add("affected", rows),
-        "run_n_times" => add("counts", json!({"type": "object"})),
-        "get_coverage" => add("files", json!({"type": "object"})),
-        "run_single" => add("outcome", json!({"type": "string"})),
-        "cancel_run" => None,
-        "list_tests" => add("nodeids", json!({"type": "array", "items": {"type": "string"}})),
-        _ => add("tests", rows),
-    };
-    if tool != "affected_tests" {
-        add("run_id", json!({"type": "string"}));
-    }
-    add("error", json!({"type": "object"}));
+    properties.insert("status".to_owned(), json!({"type": "string"}));
     object(properties, &["status"])
 }
