@@ -170,7 +170,7 @@ impl Going<'_> {
                     let ended = self.ended_by_us(&exited.exit);
                     (exited.exit, ended)
                 }
-                Err(error) => self.not_run(index, step, &error, record),
+                Err(error) => not_run(index, step, &error, record),
             };
             record.emit(RunEvent::StepExited {
                 iteration: self.number,
@@ -246,37 +246,36 @@ impl Going<'_> {
         }
         self.deadline.map(Deadline::cause)
     }
+}
 
-    /// A step that could not be started or watched. The first one ends the run; a later one costs its own result.
-    fn not_run(
-        &self,
-        index: usize,
-        step: &Step,
-        error: &ProcessError,
-        record: &mut Record<'_>,
-    ) -> (StepExit, Option<EndCause>) {
-        let exit = StepExit {
-            step: step.name.clone(),
-            note: Some(error.to_string()),
-            ..StepExit::default()
-        };
-        if index > 0 {
-            record.warn(format!("{}: {error}", step.name));
-            return (exit, None);
-        }
-        let (code, hint) = match error {
-            ProcessError::Start { .. } => ("no_program", None),
-            ProcessError::WorkingFolder { .. } => ("bad_cwd", None),
-            ProcessError::Supervisor { .. } => (
-                "supervision",
-                Some("run it again; `qaas doctor` checks the supervision"),
-            ),
-        };
-        let cause = EndCause::Failed {
-            code: code.to_owned(),
-            message: error.to_string(),
-            hint: hint.map(str::to_owned),
-        };
-        (exit, Some(cause))
+/// A step that could not be started or watched. The first one ends the run; a later one costs its own result.
+fn not_run(
+    index: usize,
+    step: &Step,
+    error: &ProcessError,
+    record: &mut Record<'_>,
+) -> (StepExit, Option<EndCause>) {
+    let exit = StepExit {
+        step: step.name.clone(),
+        note: Some(error.to_string()),
+        ..StepExit::default()
+    };
+    if index > 0 {
+        record.warn(format!("{}: {error}", step.name));
+        return (exit, None);
     }
+    let (code, hint) = match error {
+        ProcessError::Start { .. } => ("no_program", None),
+        ProcessError::WorkingFolder { .. } => ("bad_cwd", None),
+        ProcessError::Supervisor { .. } => (
+            "supervision",
+            Some("run it again; `qaas doctor` checks the supervision"),
+        ),
+    };
+    let cause = EndCause::Failed {
+        code: code.to_owned(),
+        message: error.to_string(),
+        hint: hint.map(str::to_owned),
+    };
+    (exit, Some(cause))
 }

@@ -9,8 +9,6 @@ mod prepare;
 mod reading;
 mod record;
 mod run_id;
-#[cfg(test)]
-mod tests;
 
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,7 +1,7 @@
 //! The list of runs: one small file each, or its record where that was not written.
 
 use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::Summary;
 use super::folder::{self, EVENTS, SUMMARY};
@@ -27,7 +27,7 @@ pub(super) fn summaries(runs: &Path, wanted: impl Fn(&RunFacts) -> bool) -> impl
     })
 }
 
-fn head(folder: &PathBuf) -> Option<RunFacts> {
+fn head(folder: &Path) -> Option<RunFacts> {
     let file = open_file(&folder.join(EVENTS)).ok()?;
     let mut line = Vec::new();
     BufReader::new(file.take(LONGEST_HEAD))

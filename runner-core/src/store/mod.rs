@@ -183,5 +183,8 @@ impl Store {
 /// The folder name of a repository: by its real path, so that two checkouts never share anything.
 fn key(root: &Path) -> String {
     let digest = Sha256::digest(root.as_os_str().as_encoded_bytes());
-    digest.iter().take(10).map(|byte| format!("{byte:02x}")).collect()
+    let digits = digest.iter().take(10).flat_map(|byte| [byte >> 4, byte & 15]);
+    digits
+        .filter_map(|digit| char::from_digit(u32::from(digit), 16))
+        .collect()
 }

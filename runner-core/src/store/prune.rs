@@ -44,7 +44,9 @@ pub(super) fn repositories(repositories: &Path) {
     used.sort();
     for (_, repository) in &used[..used.len() - MOST_REPOSITORIES] {
         let runs = newest_first(&repository.join("runs"));
-        runs.iter().for_each(|run| remove_ended(run));
+        for run in &runs {
+            remove_ended(run);
+        }
         if newest_first(&repository.join("runs")).is_empty() {
             let _ = remove_tree(repository);
         }

@@ -212,3 +212,40 @@ fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
     }
     Ok(())
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_ends_the_record_and_says_so_once() {
+        let guard = tempfile::tempdir().unwrap();
+        let run_id = crate::engine::new_run_id();
+        let mut folder = RunFolder::create(guard.path(), &run_id).unwrap();
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        folder.events = Some(BufWriter::new(full));
+        let event = RunEvent::Warning {
+            message: "x".to_owned(),
+        };
+        folder.append(&event);
+        assert!(folder.take_problem().is_some_and(|why| why.contains("space")));
+        folder.append(&event);
+        assert_eq!(folder.take_problem(), None);
+    }
+
+    #[test]
+    fn a_record_that_grows_too_long_keeps_its_rows() {
+        let mut result = crate::model::TestResult::new("t::a", crate::model::Outcome::Failed);
+        result.message = Some("x".repeat(50_000));
+        result.output = Some("x".repeat(50_000));
+        let test = TestEvent::Finished(Box::new(result));
+        let guard = tempfile::tempdir().unwrap();
+        let file = fs::File::create(guard.path().join("events")).unwrap();
+        let length = write_event(
+            &mut BufWriter::new(file),
+            &RunEvent::Test { iteration: 1, test },
+            true,
+        );
+        assert!(length.unwrap() < 400);
+    }
+}

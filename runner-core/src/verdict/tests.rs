@@ -1,4 +1,4 @@
-use proptest::prelude::*;
+mod any;
 
 use super::*;
 use crate::event::{RunEvent, TestEvent};
@@ -18,13 +18,11 @@ struct Seen {
     ending: Option<Ending>,
 }
 
-fn ending(kind: EndingKind, exit: ExitMeaning) -> Option<Ending> {
-    Some(Ending {
+fn ending(kind: EndingKind, exit: ExitMeaning) -> Ending {
+    Ending {
         kind,
-        exit,
-        reason: None,
-        hint: None,
-    })
+        ..Ending::completed(exit)
+    }
 }
 
 impl Seen {
@@ -111,7 +109,7 @@ fn green() -> Seen {
     Seen {
         rows: vec![Outcome::Passed],
         code: Some(0),
-        ending: ending(EndingKind::Completed, ExitMeaning::Ok),
+        ending: Some(ending(EndingKind::Completed, ExitMeaning::Ok)),
         ..Seen::default()
     }
 }
@@ -120,7 +118,7 @@ fn red() -> Seen {
     Seen {
         rows: vec![Outcome::Passed, Outcome::Failed],
         code: Some(1),
-        ending: ending(EndingKind::Completed, ExitMeaning::TestsFailed),
+        ending: Some(ending(EndingKind::Completed, ExitMeaning::TestsFailed)),
         ..Seen::default()
     }
 }
@@ -166,7 +164,7 @@ fn a_bad_row_is_never_green_whatever_the_exit_code_says() {
         ] {
             let seen = Seen {
                 rows: vec![Outcome::Passed, bad],
-                ending: ending(EndingKind::Completed, meaning),
+                ending: Some(ending(EndingKind::Completed, meaning)),
                 ..green()
             };
             assert_eq!(status_of(&seen), Status::Failed, "{bad} {meaning:?}");
@@ -174,7 +172,7 @@ fn a_bad_row_is_never_green_whatever_the_exit_code_says() {
     }
     let seen = Seen {
         code: Some(0),
-        ending: ending(EndingKind::Completed, ExitMeaning::Ok),
+        ending: Some(ending(EndingKind::Completed, ExitMeaning::Ok)),
         ..red()
     };
     let reason = verdict_of(&seen).reason;
@@ -189,7 +187,7 @@ fn a_failing_exit_without_a_failing_row_is_broken_with_the_reason() {
     for meaning in [ExitMeaning::TestsFailed, ExitMeaning::Other, ExitMeaning::NoTests] {
         let seen = Seen {
             code: Some(3),
-            ending: ending(EndingKind::Completed, meaning),
+            ending: Some(ending(EndingKind::Completed, meaning)),
             ..green()
         };
         let verdict = verdict_of(&seen);
@@ -208,7 +206,7 @@ fn a_failed_collection_is_failed_beside_results_and_broken_alone() {
             let seen = Seen {
                 rows: rows.clone(),
                 collection_errors: vec!["tests/test_x.py"],
-                ending: ending(kind, ExitMeaning::Other),
+                ending: Some(ending(kind, ExitMeaning::Other)),
                 ..green()
             };
             let verdict = verdict_of(&seen);
@@ -230,7 +228,7 @@ fn nothing_to_run_is_no_tests() {
     ] {
         let seen = Seen {
             rows: vec![],
-            ending: ending(kind, meaning),
+            ending: Some(ending(kind, meaning)),
             ..green()
         };
         assert_eq!(status_of(&seen), Status::NoTests, "{kind:?} {meaning:?}");
@@ -336,7 +334,7 @@ fn many_running_tests_are_counted_not_listed() {
     let names = ["t::a", "t::b", "t::c", "t::d", "t::e", "t::f", "t::g"];
     let seen = Seen {
         running: names.to_vec(),
-        ending: ending(EndingKind::Interrupted, ExitMeaning::Other),
+        ending: Some(ending(EndingKind::Interrupted, ExitMeaning::Other)),
         ..red()
     };
     assert!(
@@ -367,17 +365,17 @@ fn a_time_limit_says_how_long_and_what_was_running() {
 #[test]
 fn where_several_hold_the_order_decides() {
     let incomplete = Seen {
-        ending: ending(EndingKind::Cut, ExitMeaning::Other),
+        ending: Some(ending(EndingKind::Cut, ExitMeaning::Other)),
         ..red()
     };
     let broken = Seen {
         rows: vec![],
-        ending: ending(EndingKind::Broken, ExitMeaning::Other),
+        ending: Some(ending(EndingKind::Broken, ExitMeaning::Other)),
         ..green()
     };
     let no_tests = Seen {
         rows: vec![],
-        ending: ending(EndingKind::NoTests, ExitMeaning::NoTests),
+        ending: Some(ending(EndingKind::NoTests, ExitMeaning::NoTests)),
         ..green()
     };
     let timed_out = Seen {
@@ -452,67 +450,15 @@ fn a_listing_is_judged_by_what_was_found() {
     assert_eq!(listed(&whole), Status::Passed);
     let partly = Seen {
         collection_errors: vec!["tests/test_x.py"],
-        ending: ending(EndingKind::Interrupted, ExitMeaning::Other),
+        ending: Some(ending(EndingKind::Interrupted, ExitMeaning::Other)),
         ..whole.clone()
     };
     assert_eq!(listed(&partly), Status::Failed);
     let cut = Seen {
-        ending: ending(EndingKind::Cut, ExitMeaning::Other),
+        ending: Some(ending(EndingKind::Cut, ExitMeaning::Other)),
         ..whole.clone()
     };
     assert_eq!(listed(&cut), Status::Incomplete);
     let empty = report_of(&[whole], Some(EndCause::Done), true);
     assert_eq!(empty.status(), Status::NoTests);
-}
-
-fn any_seen() -> impl Strategy<Value = Seen> {
-    let kinds = prop::sample::select(vec![
-        EndingKind::Completed,
-        EndingKind::Stopped,
-        EndingKind::NoTests,
-        EndingKind::Interrupted,
-        EndingKind::Broken,
-        EndingKind::Cut,
-    ]);
-    let meanings = prop::sample::select(vec![
-        ExitMeaning::Ok,
-        ExitMeaning::TestsFailed,
-        ExitMeaning::NoTests,
-        ExitMeaning::Other,
-    ]);
-    let rows = prop::collection::vec(prop::sample::select(Outcome::ALL.to_vec()), 0..4);
-    let lists = (0..2_usize, 0..2_usize, prop::option::of(0..6_u64), any::<bool>());
-    (rows, prop::option::of((kinds, meanings)), lists).prop_map(
-        |(rows, end, (broken, running, selected, timed_out))| Seen {
-            rows,
-            collection_errors: ["c.py"][..broken].to_vec(),
-            running: ["t::running"][..running].to_vec(),
-            selected,
-            code: None,
-            timed_out,
-            ending: end.and_then(|(kind, exit)| ending(kind, exit)),
-        },
-    )
-}
-
-proptest! {
-    /// The rule that everything rests on, said once more and differently.
-    #[test]
-    fn passed_needs_results_no_failure_and_an_exit_that_agrees(seen in any_seen()) {
-        let complete = ending(EndingKind::Completed, ExitMeaning::Ok);
-        let may_pass = !seen.rows.is_empty()
-            && !seen.rows.iter().any(|row| row.is_bad())
-            && seen.collection_errors.is_empty()
-            && seen.running.is_empty()
-            && !seen.timed_out
-            && seen.selected.is_none_or(|selected| selected <= seen.rows.len() as u64)
-            && seen.ending == complete;
-        let verdict = verdict_of(&seen);
-        prop_assert_eq!(verdict.status == Status::Passed, may_pass);
-        prop_assert!(verdict.status.is_final());
-        prop_assert!(verdict.reason.is_some() || matches!(verdict.status, Status::Passed | Status::Failed));
-        if verdict.status == Status::Broken {
-            prop_assert!(seen.rows.is_empty() || !seen.rows.iter().any(|row| row.is_bad()));
-        }
-    }
 }

@@ -83,8 +83,13 @@ fn is_hidden(character: char) -> bool {
         '\n' | '\t' => false,
         // Zero-width space, word joiner and invisible operators, byte order mark, deprecated format characters,
         // interlinear annotations, language tags.
-        '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{206a}'..='\u{206f}' | '\u{feff}' => true,
-        '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}' => true,
+        '\u{180e}'
+        | '\u{200b}'
+        | '\u{2060}'..='\u{2064}'
+        | '\u{206a}'..='\u{206f}'
+        | '\u{feff}'
+        | '\u{fff9}'..='\u{fffb}'
+        | '\u{e0000}'..='\u{e007f}' => true,
         _ => character.is_control() || is_bidi(character),
     }
 }
