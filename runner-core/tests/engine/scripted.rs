@@ -296,6 +296,7 @@ impl Bench {
             coverage: None,
             coverage_paths: Vec::new(),
             passed_over: Vec::new(),
+            warnings: Vec::new(),
             project: Project {
                 root: self.root(),
                 dir: self.root(),
