@@ -146,7 +146,7 @@ pub async fn call(
         Tool::RunSuite => {
             let arguments = run_suite::Arguments::from_json(arguments)?;
             if arguments.background {
-                return prepare::start(desk, run_suite::order(desk, &arguments).await?);
+                return Ok(prepare::start(desk, run_suite::order(desk, &arguments).await?));
             }
             let answer = run_suite::run(desk, arguments, cancel, sink).await?;
             Ok(Answer::RunSuite(Box::new(answer)))
@@ -154,7 +154,7 @@ pub async fn call(
         Tool::RunSingle => {
             let arguments = run_single::Arguments::from_json(arguments)?;
             if arguments.background {
-                return prepare::start(desk, run_single::order(desk, &arguments).await?);
+                return Ok(prepare::start(desk, run_single::order(desk, &arguments).await?));
             }
             let answer = run_single::run(desk, arguments, cancel, sink).await?;
             Ok(Answer::RunSingle(Box::new(answer)))
@@ -162,7 +162,7 @@ pub async fn call(
         Tool::RunNTimes => {
             let arguments = run_n_times::Arguments::from_json(arguments)?;
             if arguments.background {
-                return prepare::start(desk, run_n_times::order(desk, &arguments).await?);
+                return Ok(prepare::start(desk, run_n_times::order(desk, &arguments).await?));
             }
             let answer = run_n_times::run(desk, arguments, cancel, sink).await?;
             Ok(Answer::RunNTimes(Box::new(answer)))
@@ -170,7 +170,7 @@ pub async fn call(
         Tool::GetCoverage => {
             let arguments = get_coverage::Arguments::from_json(arguments)?;
             if arguments.background {
-                return prepare::start(desk, get_coverage::order(desk, &arguments).await?);
+                return Ok(prepare::start(desk, get_coverage::order(desk, &arguments).await?));
             }
             let answer = get_coverage::run(desk, arguments, cancel, sink).await?;
             Ok(Answer::GetCoverage(Box::new(answer)))

@@ -107,8 +107,7 @@ impl<'a> Reader<'a> {
         let number = number(value).ok_or_else(|| wrong(name, "a number of seconds", value))?;
         if number < least {
             return Err(OpError::bad_argument(format!(
-                "`{name}` must be at least {least} second{}, not {}",
-                if least == 1.0 { "" } else { "s" },
+                "`{name}` must be at least {least} (seconds), not {}",
                 shown(value)
             )));
         }

@@ -2,10 +2,12 @@
 
 use serde::Serialize;
 
-use super::{EnvironmentFacts, NextCall};
+use super::rows::{is_zero, round, warnings};
+use super::{Desk, EnvironmentFacts, NextCall, TAIL_CHARS, cut, words};
 use crate::config::ConfigError;
 use crate::model::Status;
 use crate::project::ProjectError;
+use crate::report::Report;
 use crate::store::StoreError;
 
 /// What went wrong, what to do next, and what was known by then.
@@ -77,11 +79,6 @@ pub struct Known {
     pub environment: Option<EnvironmentFacts>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
-}
-
 impl OpError {
     pub fn new(kind: ErrorKind, code: impl Into<String>, message: impl Into<String>) -> Self {
         let status = match kind {
@@ -125,6 +122,30 @@ impl OpError {
     #[must_use]
     pub fn with_next(mut self, next: NextCall) -> Self {
         self.known.next.push(next);
+        self
+    }
+
+    /// Adds what is known from the run that led to it.
+    #[must_use]
+    pub(super) fn with_report(mut self, desk: &Desk, report: &Report) -> Self {
+        let facts = &report.facts;
+        let iteration = report.first();
+        let verdict = report.verdict();
+        let exit = iteration.exits.first();
+        let tail = cut::tail(&iteration.output_tail, TAIL_CHARS);
+        self.error.hint = self.error.hint.or(verdict.hint);
+        let known = &mut self.known;
+        known.run_id = Some(facts.run_id.clone());
+        known.reason = verdict.reason;
+        known.exit_code = exit.and_then(|exit| exit.code);
+        known.signal = exit.and_then(|exit| exit.signal);
+        known.duration_s = Some(round(report.duration_s, 3));
+        known.selector = words::selection(&facts.selection);
+        known.cwd = Some(facts.cwd.to_string_lossy().into_owned());
+        known.deselected = iteration.deselected;
+        known.output_tail = Some(tail.to_owned()).filter(|text| !text.trim().is_empty());
+        known.warnings = warnings(report, iteration);
+        known.environment = Some(EnvironmentFacts::of(report, &desk.registry));
         self
     }
 

@@ -10,9 +10,11 @@ use serde_json::{Map, Value};
 
 use super::arguments::Reader;
 use super::prepare::{Common, perform};
-use super::rows::{self, round};
-use super::run_suite::{unanswered, warnings};
-use super::{Desk, EnvironmentFacts, ErrorKind, NextCall, OpError, Row, TAIL_CHARS, Tool, Totals, cut};
+use super::rows::{self, round, warnings};
+use super::unanswered::unanswered;
+use super::{
+    Desk, EnvironmentFacts, ErrorKind, NextCall, OpError, Row, TAIL_CHARS, Tool, Totals, cut, words,
+};
 use crate::backend::{Capability, Mode, Need, TestBackend};
 use crate::config::CoverageChoice;
 use crate::engine::{EventSink, Order, new_run_id};
@@ -130,6 +132,7 @@ pub(super) async fn order(desk: &Desk, arguments: &Arguments) -> Result<Order, O
             .cloned()
             .collect(),
         ids: Vec::new(),
+        lenient: false,
         timeout: arguments.timeout,
     };
     let mut order = common.order(desk, Tool::GetCoverage, Mode::Run).await?;
@@ -236,7 +239,7 @@ pub(super) fn answer(desk: &Desk, report: &Report) -> Result<Answer, OpError> {
     let tail =
         Some(cut::tail(&iteration.output_tail, TAIL_CHARS).to_owned()).filter(|text| !text.trim().is_empty());
     if iteration.finished_tests() == 0 && !timed_out || whole && iteration.coverage.is_none() {
-        return Err(no_figure(desk, report, tail));
+        return Err(no_figure(desk, report));
     }
     let exit = iteration.exits.first();
     Ok(Answer {
@@ -264,7 +267,7 @@ pub(super) fn answer(desk: &Desk, report: &Report) -> Result<Answer, OpError> {
         duration_s: round(report.duration_s, 3),
         parser: facts.backend.clone(),
         cwd: facts.cwd.to_string_lossy().into_owned(),
-        selector: Some(facts.selection.join(" ")).filter(|words| !words.is_empty()),
+        selector: words::selection(&facts.selection),
         output_tail: tail.filter(|_| !whole),
         warnings: warnings(report, iteration),
         environment: EnvironmentFacts::of(report, &desk.registry),
@@ -273,7 +276,7 @@ pub(super) fn answer(desk: &Desk, report: &Report) -> Result<Answer, OpError> {
 }
 
 /// The tests did not run, or ran and left no figures.
-fn no_figure(desk: &Desk, report: &Report, tail: Option<String>) -> OpError {
+fn no_figure(desk: &Desk, report: &Report) -> OpError {
     let verdict = report.verdict();
     let iteration = report.first();
     let (code, message) = if iteration.finished_tests() == 0 {
@@ -294,18 +297,7 @@ fn no_figure(desk: &Desk, report: &Report, tail: Option<String>) -> OpError {
             format!("the tests ran, but coverage gave no figures: {why}"),
         )
     };
-    let mut error = OpError::new(ErrorKind::Broken, code, message);
-    error.error.hint = verdict.hint;
-    let exit = iteration.exits.first();
-    let known = &mut error.known;
-    known.run_id = Some(report.facts.run_id.clone());
-    known.reason = verdict.reason;
-    known.exit_code = exit.and_then(|exit| exit.code);
-    known.signal = exit.and_then(|exit| exit.signal);
-    known.cwd = Some(report.facts.cwd.to_string_lossy().into_owned());
-    known.output_tail = tail;
-    known.environment = Some(EnvironmentFacts::of(report, &desk.registry));
-    error
+    OpError::new(ErrorKind::Broken, code, message).with_report(desk, report)
 }
 
 fn percents(coverage: &Coverage) -> BTreeMap<String, f64> {
@@ -363,15 +355,14 @@ fn next(rows: &[Row], run_id: &str) -> Vec<NextCall> {
 impl Answer {
     /// `Coverage (lines) 62.5 % over 3 files. Lowest: …`, and how the tests went unless they passed.
     pub fn headline(&self) -> String {
-        let mut text = match self.overall_percent {
-            Some(percent) => format!(
-                "Coverage ({}) {percent} % over {} file{}.",
-                self.measures,
-                self.files.len(),
-                if self.files.len() == 1 { "" } else { "s" }
-            ),
+        let first = match self.overall_percent {
+            Some(percent) => {
+                let files = words::count(self.files.len() as u64, "file");
+                format!("Coverage ({}) {percent} % over {files}.", self.measures)
+            }
             None => "No coverage figure.".to_owned(),
         };
+        let mut sentences = vec![first];
         let mut lowest: Vec<(&String, &f64)> = self
             .files
             .iter()
@@ -384,22 +375,17 @@ impl Answer {
             .map(|(file, percent)| format!("{file} {percent} %"))
             .collect();
         if !lowest.is_empty() {
-            text.push_str(&format!(" Lowest: {}.", lowest.join(", ")));
+            sentences.push(format!("Lowest: {}.", lowest.join(", ")));
         }
         if self.status != Status::Passed {
-            let reason = self
-                .reason
-                .as_ref()
-                .map_or_else(String::new, |reason| format!(" ({reason})"));
-            text.push_str(&format!(
-                " The tests: {}, status {}{reason}.",
+            let reason = words::aside(self.reason.as_ref());
+            sentences.push(format!(
+                "The tests: {}, status {}{reason}.",
                 self.totals.words(),
                 self.status
             ));
-            if let Some(hint) = &self.hint {
-                text.push_str(&format!(" {hint}"));
-            }
+            sentences.extend(self.hint.clone());
         }
-        text
+        sentences.join(" ")
     }
 }

@@ -8,8 +8,9 @@ use serde_json::{Map, Value};
 
 use super::arguments::Reader;
 use super::prepare::{Common, perform};
-use super::run_suite::{unanswered, warnings};
-use super::{Desk, EnvironmentFacts, ErrorKind, OpError, Tool, locate};
+use super::rows::{self, warnings};
+use super::unanswered::unanswered;
+use super::{Desk, EnvironmentFacts, ErrorKind, OpError, Tool, locate, words};
 use crate::backend::{Capability, Mode};
 use crate::engine::{EventSink, Order, new_run_id};
 use crate::model::{CollectionError, Status};
@@ -62,7 +63,7 @@ pub struct Answer {
     pub files: BTreeMap<String, usize>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub collection_errors: Vec<CollectionError>,
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "rows::is_zero")]
     pub deselected: u64,
     pub parser: String,
     pub cwd: String,
@@ -70,11 +71,6 @@ pub struct Answer {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     pub environment: EnvironmentFacts,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 /// Lists and waits for the end.
@@ -100,6 +96,7 @@ async fn order(desk: &Desk, arguments: &Arguments) -> Result<Order, OpError> {
             .cloned()
             .collect(),
         ids: Vec::new(),
+        lenient: false,
         timeout: arguments.timeout,
     };
     let mut order = common.order(desk, Tool::ListTests, Mode::List).await?;
@@ -158,7 +155,7 @@ pub(super) fn answer(desk: &Desk, report: &Report) -> Result<Answer, OpError> {
         deselected: iteration.deselected,
         parser: facts.backend.clone(),
         cwd: facts.cwd.to_string_lossy().into_owned(),
-        selector: Some(facts.selection.join(" ")).filter(|words| !words.is_empty()),
+        selector: words::selection(&facts.selection),
         warnings: warnings(report, iteration),
         environment: EnvironmentFacts::of(report, &desk.registry),
     })
@@ -166,17 +163,13 @@ pub(super) fn answer(desk: &Desk, report: &Report) -> Result<Answer, OpError> {
 
 impl Answer {
     pub fn headline(&self) -> String {
-        let mut text = format!(
-            "{} test{} in {} file{}.",
-            self.total,
-            if self.total == 1 { "" } else { "s" },
-            self.files.len(),
-            if self.files.len() == 1 { "" } else { "s" }
-        );
+        let tests = words::count(self.total as u64, "test");
+        let files = words::count(self.files.len() as u64, "file");
+        let mut sentences = vec![format!("{tests} in {files}.")];
         if let Some(reason) = &self.reason {
-            text.push_str(&format!(" The list is {}: {reason}.", self.status));
+            sentences.push(format!("The list is {}: {reason}.", self.status));
         }
-        text
+        sentences.join(" ")
     }
 
     /// What the command line exits with.

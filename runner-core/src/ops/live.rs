@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
 
-use crate::event::RunEvent;
+use crate::event::{EndCause, RunEvent};
 use crate::process::Cancel;
 use crate::report::Report;
 
-/// How many ended runs are kept where nothing is stored on disk.
+/// How many ended runs are kept that are not stored on disk.
 const KEPT_WITHOUT_STORE: usize = 16;
 
 /// All of them. Cheap to clone; clones share.
@@ -79,9 +79,8 @@ impl LiveRuns {
         }
     }
 
-    /// Enters a run. It leaves when the recording is dropped; `stored` tells that its record can be read from disk
-    /// then, else the last few are kept here.
-    pub(super) fn begin(&self, run_id: &str, tool: &'static str, cancel: Cancel, stored: bool) -> Recording {
+    /// Enters a run. It leaves when the recording is dropped.
+    pub(super) fn begin(&self, run_id: &str, tool: &'static str, cancel: Cancel) -> Recording {
         let run = Arc::new(LiveRun {
             run_id: run_id.to_owned(),
             tool,
@@ -93,7 +92,7 @@ impl LiveRuns {
         Recording {
             run,
             runs: self.clone(),
-            stored,
+            forget: false,
         }
     }
 }
@@ -102,20 +101,32 @@ impl LiveRuns {
 pub(super) struct Recording {
     run: Arc<LiveRun>,
     runs: LiveRuns,
-    stored: bool,
+    forget: bool,
 }
 
 impl Recording {
     pub(super) fn take(&self, event: &RunEvent) {
         lock(&self.run.report).add(event);
     }
+
+    /// Whether the record need not be kept here once it has ended, since it can be read from disk.
+    pub(super) fn forget_if(&mut self, stored: bool) {
+        self.forget = stored;
+    }
 }
 
 impl Drop for Recording {
     fn drop(&mut self) {
+        // Without effect if the record has its end: this is for a task that was dropped.
+        self.take(&RunEvent::Finished {
+            cause: EndCause::Cancelled {
+                by: self.run.cancel.by().to_owned(),
+            },
+            duration_s: 0.0,
+        });
         let mut table = lock(&self.runs.runs);
         table.live.remove(&self.run.run_id);
-        if !self.stored {
+        if !self.forget {
             table.ended.push(Arc::clone(&self.run));
             if table.ended.len() > KEPT_WITHOUT_STORE {
                 table.ended.remove(0);
@@ -134,15 +145,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::EndCause;
     use crate::model::Status;
 
     #[tokio::test]
     async fn a_run_is_live_until_its_recording_is_dropped() {
         let runs = LiveRuns::default();
-        let recording = runs.begin("r1", "run_suite", Cancel::new(), true);
+        let mut recording = runs.begin("r1", "run_suite", Cancel::new());
         let run = runs.get("r1").unwrap();
         assert_eq!(run.look(Report::status), Status::Queued);
+        recording.forget_if(true);
         drop(recording);
         run.ended().await;
         assert!(runs.get("r1").is_none());
@@ -152,21 +163,19 @@ mod tests {
     async fn without_a_store_the_last_records_stay_here() {
         let runs = LiveRuns::default();
         for number in 0..KEPT_WITHOUT_STORE + 3 {
-            let recording = runs.begin(&format!("r{number}"), "run_suite", Cancel::new(), false);
-            recording.take(&RunEvent::Finished {
-                cause: EndCause::Done,
-                duration_s: 1.0,
-            });
+            drop(runs.begin(&format!("r{number}"), "run_suite", Cancel::new()));
         }
         assert!(runs.get("r2").is_none());
-        assert!(runs.get("r3").is_some_and(|run| run.has_ended()));
+        let kept = runs.get("r3").unwrap();
+        assert!(kept.has_ended());
+        assert_eq!(kept.look(Report::status), Status::Cancelled);
         assert!(runs.all().is_empty());
     }
 
     #[tokio::test]
     async fn shutting_down_asks_every_run_and_waits_for_it() {
         let runs = LiveRuns::default();
-        let recording = runs.begin("r1", "run_suite", Cancel::new(), true);
+        let recording = runs.begin("r1", "run_suite", Cancel::new());
         let cancel = runs.get("r1").unwrap().cancel.clone();
         let task = tokio::spawn(async move {
             recording.run.cancel.asked().await;

@@ -19,6 +19,8 @@ mod prepare;
 mod rows;
 mod suites;
 mod trust;
+mod unanswered;
+mod words;
 
 pub mod affected_tests;
 pub mod cancel_run;

@@ -77,7 +77,7 @@ fn nearest<'a>(id: &str, found: impl Iterator<Item = &'a str>) -> Vec<String> {
             )
         })
         .collect();
-    ranked.sort();
+    ranked.sort_unstable();
     ranked
         .into_iter()
         .take(MOST)

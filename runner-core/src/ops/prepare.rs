@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::live::Recording;
 use super::suites::{self, Wish};
 use super::trust;
 use super::{Answer, Desk, ErrorKind, NextCall, OpError, Started, Tool, cut, locate};
@@ -27,14 +28,15 @@ pub(super) struct Common {
     pub(super) selectors: Vec<String>,
     /// Taken as nodeids, whatever they look like.
     pub(super) ids: Vec<String>,
+    /// Whether some of the ids may be gone.
+    pub(super) lenient: bool,
     pub(super) timeout: Option<Duration>,
 }
 
 impl Common {
     /// Everything that an order needs from the arguments alone.
     pub(super) async fn order(&self, desk: &Desk, tool: Tool, mode: Mode) -> Result<Order, OpError> {
-        let made = self.make(desk, tool, mode).await;
-        made.map_err(|mut error| {
+        self.make(desk, tool, mode).await.map_err(|mut error| {
             error.known.cwd.get_or_insert_with(|| match &self.cwd {
                 Some(cwd) => cut::echo(cwd),
                 None => desk.root.display().to_string(),
@@ -63,7 +65,11 @@ impl Common {
         let cwd = asked_cwd.unwrap_or_else(|| folder.clone());
         suite.paths = narrow(&suite.paths, &folder, &cwd);
 
-        let trust::Usable { env, left_out } = trust::usable(desk, settings, &mut suite)?;
+        let trust::Usable {
+            env,
+            left_out: mut warnings,
+        } = trust::usable(desk, settings, &mut suite)?;
+        let mut gone = None;
         let place = Place {
             root: &desk.root,
             cwd: &cwd,
@@ -74,7 +80,17 @@ impl Common {
             selectors.push(place.selector(text)?);
         }
         for id in &self.ids {
-            selectors.push(place.test(id)?);
+            match place.test(id) {
+                Ok(selector) => selectors.push(selector),
+                Err(error) if self.lenient => {
+                    warnings.push(format!("`{}` was left out: {error}", cut::echo(id)));
+                    gone.get_or_insert(error);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if let (true, Some(error)) = (selectors.is_empty(), gone) {
+            return Err(error);
         }
         let (project, choice) = tools(desk, &suite, &cwd, &env).await?;
         Ok(Order {
@@ -99,7 +115,7 @@ impl Common {
             total_timeout: None,
             policy: desk.policy.clone(),
             env,
-            warnings: left_out,
+            warnings,
         })
     }
 }
@@ -246,34 +262,49 @@ pub(super) async fn perform(
     cancel: Cancel,
     sink: EventSink<'_>,
 ) -> Report {
-    let stored = desk.engine.store.is_some();
-    let recording = desk.live.begin(&run_id, order.tool, cancel.clone(), stored);
+    let recording = desk.live.begin(&run_id, order.tool, cancel.clone());
+    carry_out(desk, run_id, order, cancel, recording, sink).await
+}
+
+async fn carry_out(
+    desk: &Desk,
+    run_id: String,
+    order: Order,
+    cancel: Cancel,
+    mut recording: Recording,
+    sink: EventSink<'_>,
+) -> Report {
     let mut both = |event: &RunEvent| {
         recording.take(event);
         sink(event);
     };
-    desk.engine.run(run_id, order, cancel, &mut both).await
+    // Boxed: an engine's future is large, and every tool's contains one.
+    let report = Box::pin(desk.engine.run(run_id, order, cancel, &mut both)).await;
+    let run_id = &report.facts.run_id;
+    let stored = desk
+        .engine
+        .store
+        .as_ref()
+        .and_then(|store| store.latest(&desk.root, |facts| facts.run_id == *run_id));
+    recording.forget_if(stored.is_some());
+    report
 }
 
 /// Runs an order in the background and says where to ask for it.
-#[expect(clippy::unnecessary_wraps, reason = "the shape of every call")]
-pub(super) fn start(desk: &Desk, order: Order) -> Result<Answer, OpError> {
-    let run_id = new_run_id();
-    let (desk, id) = (desk.clone(), run_id.clone());
+pub(super) fn start(desk: &Desk, order: Order) -> Answer {
+    let (run_id, cancel) = (new_run_id(), Cancel::new());
     // Entered before the task first runs, so that the id is known as soon as it is handed out.
-    let stored = desk.engine.store.is_some();
-    let cancel = Cancel::new();
-    let recording = desk.live.begin(&run_id, order.tool, cancel.clone(), stored);
+    let recording = desk.live.begin(&run_id, order.tool, cancel.clone());
+    let (desk, id) = (desk.clone(), run_id.clone());
     tokio::spawn(async move {
-        let mut sink = |event: &RunEvent| recording.take(event);
-        desk.engine.run(id, order, cancel, &mut sink).await;
+        carry_out(&desk, id, order, cancel, recording, &mut |_| {}).await;
     });
     let next = NextCall::new(Tool::GetRun, "wait for its end, or see how far it is")
         .with("run_id", run_id.as_str())
         .with("wait_s", 60);
-    Ok(Answer::Started(Box::new(Started {
+    Answer::Started(Box::new(Started {
         run_id,
         status: Status::Queued,
         next: vec![next],
-    })))
+    }))
 }

@@ -6,7 +6,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use crate::model::{Attempt, CollectionError, Location, Outcome, Phase, Subtest, TestResult};
-use crate::report::Iteration;
+use crate::report::{Iteration, Report};
 
 /// One finished test. Only such an object has both `nodeid` and `outcome`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -160,4 +160,21 @@ impl Serialize for Totals {
 pub(super) fn round(number: f64, digits: i32) -> f64 {
     let factor = 10f64.powi(digits);
     (number * factor).round() / factor
+}
+
+/// The run's own warnings, those of one iteration, and what its supervision saw.
+pub(super) fn warnings(report: &Report, iteration: &Iteration) -> Vec<String> {
+    let leaks = iteration.exits.iter().filter(|exit| !exit.leaked.is_empty());
+    let leaks = leaks.map(|exit| {
+        let leaked = exit.leaked.join(", ");
+        format!("processes outlived {} and were ended: {leaked}", exit.step)
+    });
+    let notes = iteration.exits.iter().filter_map(|exit| exit.note.clone());
+    let told = report.warnings.iter().chain(&iteration.warnings).cloned();
+    told.chain(leaks).chain(notes).collect()
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+pub(super) fn is_zero(count: &u64) -> bool {
+    *count == 0
 }

@@ -10,10 +10,11 @@ use serde_json::{Map, Value};
 use super::arguments::Reader;
 use super::near::Listing;
 use super::prepare::{Common, perform};
-use super::rows::round;
+use super::rows::{round, warnings};
 use super::run_single::{self, Reading, SingleOutcome};
-use super::run_suite::{cwd_argument, unanswered, warnings};
-use super::{Desk, EnvironmentFacts, ErrorKind, MAX_REPEATS, NextCall, OpError, Tool, cut};
+use super::unanswered::{cwd_argument, unanswered};
+
+use super::{Desk, EnvironmentFacts, ErrorKind, MAX_REPEATS, NextCall, OpError, Tool, cut, words};
 use crate::backend::Mode;
 use crate::engine::{EventSink, Order, new_run_id};
 use crate::event::RunEvent;
@@ -160,6 +161,7 @@ pub(super) async fn order(desk: &Desk, arguments: &Arguments) -> Result<Order, O
         cwd: arguments.cwd.clone(),
         selectors: Vec::new(),
         ids: vec![arguments.test_id.clone()],
+        lenient: false,
         timeout: arguments.timeout,
     };
     let mut order = common.order(desk, Tool::RunNTimes, Mode::Run).await?;
@@ -297,23 +299,8 @@ fn never_reached(desk: &Desk, report: &Report, id: &str) -> OpError {
         (None, Status::Passed | Status::Failed | Status::NoTests) => ErrorKind::NoTests,
         _ => ErrorKind::Broken,
     };
-    let mut error = OpError::new(
-        kind,
-        "not_reached",
-        format!("no run reached `{}`: {why}", cut::echo(id)),
-    );
-    let exit = iteration.exits.first();
-    let known = &mut error.known;
-    known.run_id = Some(report.facts.run_id.clone());
-    known.reason = verdict.reason;
-    known.exit_code = exit.and_then(|exit| exit.code);
-    known.signal = exit.and_then(|exit| exit.signal);
-    known.selector = Some(id.to_owned());
-    known.cwd = Some(report.facts.cwd.to_string_lossy().into_owned());
-    known.deselected = iteration.deselected;
-    known.output_tail = Some(cut::tail(&iteration.output_tail, super::TAIL_CHARS).to_owned());
-    known.environment = Some(EnvironmentFacts::of(report, &desk.registry));
-    error
+    let message = format!("no run reached `{}`: {why}", cut::echo(id));
+    OpError::new(kind, "not_reached", message).with_report(desk, report)
 }
 
 /// The report as it would be with the first iteration alone, so that ending the others early does not hide why.
@@ -340,33 +327,30 @@ fn next(desk: &Desk, report: &Report, id: &str, trouble: bool) -> Vec<NextCall> 
 impl Answer {
     /// `… over 4 runs: 2 passed, 2 not. FLAKY: …` or `… Stable (passed).`
     pub fn headline(&self) -> String {
-        let mut text = format!(
-            "{} over {} run{}: {} passed, {} did not.",
-            self.test_id,
-            self.runs,
-            if self.runs == 1 { "" } else { "s" },
-            self.passed,
-            self.failed
-        );
+        let runs = words::count(self.runs, "run");
+        let mut sentences = vec![format!(
+            "{} over {runs}: {} passed, {} did not.",
+            self.test_id, self.passed, self.failed
+        )];
         let majority = self.majority_outcome.as_str();
         if self.flake_rate == 0.0 {
-            text.push_str(&format!(" Stable ({majority})."));
+            sentences.push(format!("Stable ({majority})."));
         } else {
             let percent = self.flake_rate * 100.0;
-            text.push_str(&format!(
-                " FLAKY: {percent:.0} % of the runs disagree with the majority ({majority})."
+            sentences.push(format!(
+                "FLAKY: {percent:.0} % of the runs disagree with the majority ({majority})."
             ));
         }
         if self.valid < self.runs {
-            text.push_str(&format!(
-                " {} never reached the test and do not count.",
+            sentences.push(format!(
+                "{} never reached the test and do not count.",
                 self.runs - self.valid
             ));
         }
         if matches!(self.status, Status::TimedOut | Status::Cancelled) {
             let reason = self.reason.as_deref().unwrap_or(self.status.as_str());
-            text.push_str(&format!(" Ended early: {reason}."));
+            sentences.push(format!("Ended early: {reason}."));
         }
-        text
+        sentences.join(" ")
     }
 }

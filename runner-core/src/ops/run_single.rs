@@ -10,8 +10,10 @@ use super::locate::{AskedTest, worst};
 use super::near::{self, Listing};
 use super::prepare::{Common, perform};
 use super::rows::{self, round};
-use super::run_suite::{cwd_argument, unanswered, warnings};
-use super::{Desk, EnvironmentFacts, ErrorKind, NextCall, OUTPUT_CHARS, OpError, Row, TAIL_CHARS, Tool, cut};
+use super::unanswered::{cwd_argument, unanswered};
+use super::{
+    Desk, EnvironmentFacts, ErrorKind, NextCall, OUTPUT_CHARS, OpError, Row, TAIL_CHARS, Tool, cut, words,
+};
 use crate::backend::Mode;
 use crate::engine::{EventSink, Order, new_run_id};
 use crate::model::{CollectionError, Outcome, Status, Unfinished};
@@ -49,6 +51,7 @@ impl Arguments {
             cwd: self.cwd.clone(),
             selectors: Vec::new(),
             ids: vec![self.test_id.clone()],
+            lenient: false,
             timeout: self.timeout,
         }
     }
@@ -257,7 +260,7 @@ pub(super) fn answer(desk: &Desk, report: &Report) -> Result<Answer, OpError> {
         timed_out: verdict.status == Status::TimedOut,
         parser: facts.backend.clone(),
         cwd: facts.cwd.to_string_lossy().into_owned(),
-        warnings: warnings(report, iteration),
+        warnings: rows::warnings(report, iteration),
         next: next(desk, report, &nodeid, reading.outcome),
         environment: EnvironmentFacts::of(report, &desk.registry),
         unfinished: reading.unfinished,
@@ -279,17 +282,7 @@ fn not_among(desk: &Desk, report: &Report, id: &str) -> OpError {
     } else {
         format!("`{}` was not collected", cut::echo(id))
     };
-    let mut error = OpError::new(ErrorKind::NoTests, "no_such_test", message);
-    let exit = iteration.exits.first();
-    error.known.run_id = Some(report.facts.run_id.clone());
-    error.known.reason = report.verdict().reason;
-    error.known.exit_code = exit.and_then(|exit| exit.code);
-    error.known.signal = exit.and_then(|exit| exit.signal);
-    error.known.selector = Some(id.to_owned());
-    error.known.cwd = Some(report.facts.cwd.to_string_lossy().into_owned());
-    error.known.deselected = iteration.deselected;
-    error.known.environment = Some(EnvironmentFacts::of(report, &desk.registry));
-    error
+    OpError::new(ErrorKind::NoTests, "no_such_test", message).with_report(desk, report)
 }
 
 /// The failure sections of all bad rows; where there is no row, the last output.
@@ -363,26 +356,26 @@ fn next(desk: &Desk, report: &Report, nodeid: &str, outcome: SingleOutcome) -> V
 impl Answer {
     /// `tests/test_a.py::test_x: failed in 0.4 s.`
     pub fn headline(&self) -> String {
-        let mut text = format!("{}: {}", self.nodeid, self.outcome.as_str());
-        if let Some(seconds) = self.duration_s {
-            text.push_str(&format!(" in {seconds:.1} s"));
-        }
-        if self.tests.len() > 1 {
-            text.push_str(&format!(" (the worst of {})", self.tests.len()));
-        }
-        text.push('.');
+        let time = self
+            .duration_s
+            .map(|seconds| format!(" in {seconds:.1} s"))
+            .unwrap_or_default();
+        let of = self.tests.len();
+        let of = if of > 1 {
+            format!(" (the worst of {of})")
+        } else {
+            String::new()
+        };
+        let mut sentences = vec![format!("{}: {}{time}{of}.", self.nodeid, self.outcome.as_str())];
         let expected = match self.outcome {
             SingleOutcome::Finished(outcome) if outcome.is_bad() => Status::Failed,
             SingleOutcome::Finished(_) => Status::Passed,
             _ => Status::Queued,
         };
         if self.status != expected {
-            let reason = self
-                .reason
-                .as_ref()
-                .map_or_else(String::new, |reason| format!(" ({reason})"));
-            text.push_str(&format!(" The run's status: {}{reason}.", self.status));
+            let because = words::aside(self.reason.as_ref());
+            sentences.push(format!("The run's status: {}{because}.", self.status));
         }
-        text
+        sentences.join(" ")
     }
 }

@@ -8,9 +8,10 @@ use serde_json::{Map, Value};
 use super::arguments::Reader;
 use super::prepare::{Common, perform};
 use super::rows::{self, round};
+use super::unanswered::unanswered;
 use super::{
     Changes, Desk, EnvironmentFacts, ErrorKind, NextCall, OpError, Row, TAIL_CHARS, Tool, Totals, changes,
-    cut, get_run, suites,
+    cut, get_run, suites, words,
 };
 use crate::backend::{Capability, Mode};
 use crate::engine::{EventSink, Order, new_run_id};
@@ -101,7 +102,7 @@ pub struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub never_started: Option<u64>,
     /// Collected, then set aside by the framework's own filters.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "rows::is_zero")]
     pub deselected: u64,
     /// Null after a kill.
     pub exit_code: Option<i32>,
@@ -128,11 +129,6 @@ pub struct Answer {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub next: Vec<NextCall>,
     pub environment: EnvironmentFacts,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 /// Runs and waits for the end.
@@ -195,6 +191,7 @@ pub(super) async fn order(desk: &Desk, arguments: &Arguments) -> Result<Order, O
             .cloned()
             .collect(),
         ids: Vec::new(),
+        lenient: false,
         timeout: arguments.timeout,
     };
     if let Some(run) = &arguments.failed_of {
@@ -258,6 +255,8 @@ fn failed_of(desk: &Desk, run: &str, common: &mut Common) -> Result<(), OpError>
         .cwd
         .get_or_insert(report.facts.cwd.to_string_lossy().into_owned());
     common.ids = ids;
+    // What was deleted since need not be run again.
+    common.lenient = true;
     Ok(())
 }
 
@@ -298,120 +297,13 @@ pub(super) fn answer(desk: &Desk, report: &Report) -> Result<Answer, OpError> {
         selectors: if many { facts.selection.clone() } else { Vec::new() },
         output_tail: Some(cut::tail(&iteration.output_tail, TAIL_CHARS).to_owned())
             .filter(|text| !whole && !text.trim().is_empty()),
-        warnings: warnings(report, iteration),
+        warnings: rows::warnings(report, iteration),
         changed_since: None,
         next: Vec::new(),
         environment: EnvironmentFacts::of(report, &desk.registry),
     };
     answer.next = next(desk, &answer);
     Ok(answer)
-}
-
-/// The run's own warnings and those of one iteration.
-pub(super) fn warnings(report: &Report, iteration: &Iteration) -> Vec<String> {
-    let leaked = iteration
-        .exits
-        .iter()
-        .filter(|exit| !exit.leaked.is_empty())
-        .map(|exit| {
-            format!(
-                "processes outlived {} and were ended: {}",
-                exit.step,
-                exit.leaked.join(", ")
-            )
-        });
-    let notes = iteration.exits.iter().filter_map(|exit| exit.note.clone());
-    report
-        .warnings
-        .iter()
-        .chain(&iteration.warnings)
-        .cloned()
-        .chain(leaked)
-        .chain(notes)
-        .collect()
-}
-
-/// The error answer to a run in which nothing began. `None` if it has anything to show.
-pub(super) fn unanswered(desk: &Desk, report: &Report) -> Option<OpError> {
-    let began = report.iterations.iter().any(|iteration| {
-        !iteration.rows.is_empty()
-            || !iteration.collection_errors.is_empty()
-            || !iteration.unfinished().is_empty()
-    });
-    let verdict = report.verdict();
-    let (kind, code) = match verdict.status {
-        _ if began => return None,
-        Status::NoTests => (ErrorKind::NoTests, "no_tests"),
-        Status::Cancelled => (ErrorKind::Cancelled, "cancelled"),
-        // A time limit that passes before the first test is an answer: it names the limit and shows the output.
-        Status::TimedOut | Status::Queued | Status::Running => return None,
-        _ => (ErrorKind::Broken, broken_code(report)),
-    };
-    let facts = &report.facts;
-    let iteration = report.first();
-    let message = match kind {
-        ErrorKind::NoTests => no_tests_message(report, verdict.reason.as_deref()),
-        _ => verdict
-            .reason
-            .clone()
-            .unwrap_or_else(|| "the run came to nothing".to_owned()),
-    };
-    let mut error = OpError::new(kind, code, message);
-    error.error.hint = verdict.hint;
-    if kind == ErrorKind::NoTests && facts.tool != Tool::ListTests.name() {
-        error = error
-            .or_hint("Check the selector against the files that exist; `list_tests` gives the ids.")
-            .with_next(
-                NextCall::new(Tool::ListTests, "see which tests there are")
-                    .maybe("cwd", cwd_argument(desk, report)),
-            );
-    }
-    let exit = iteration.exits.first();
-    let known = &mut error.known;
-    known.run_id = Some(facts.run_id.clone());
-    known.status = Some(verdict.status);
-    known.reason = verdict.reason;
-    known.exit_code = exit.and_then(|exit| exit.code);
-    known.signal = exit.and_then(|exit| exit.signal);
-    known.duration_s = Some(round(report.duration_s, 3));
-    known.selector = Some(facts.selection.join(" ")).filter(|words| !words.is_empty());
-    known.cwd = Some(facts.cwd.to_string_lossy().into_owned());
-    known.deselected = iteration.deselected;
-    known.output_tail =
-        Some(cut::tail(&iteration.output_tail, TAIL_CHARS).to_owned()).filter(|text| !text.trim().is_empty());
-    known.warnings = warnings(report, iteration);
-    known.environment = Some(EnvironmentFacts::of(report, &desk.registry));
-    Some(error)
-}
-
-/// The engine's own word for a run that it could not begin.
-fn broken_code(report: &Report) -> &str {
-    match &report.cause {
-        Some(crate::event::EndCause::Failed { code, .. }) if !code.is_empty() => code,
-        _ => "broken",
-    }
-}
-
-fn no_tests_message(report: &Report, reason: Option<&str>) -> String {
-    let facts = &report.facts;
-    let what = match facts.selection.as_slice() {
-        [] => "the default collection".to_owned(),
-        words => format!("`{}`", cut::echo(&words.join(" "))),
-    };
-    let mut message = format!("no test matched {what} in {}", facts.cwd.display());
-    if report.first().deselected > 0 {
-        message.push_str(&format!("; {} deselected", report.first().deselected));
-    }
-    if let Some(reason) = reason {
-        message.push_str(&format!(": {reason}"));
-    }
-    message
-}
-
-/// `cwd` for a next call; none if it is the root.
-pub(super) fn cwd_argument(desk: &Desk, report: &Report) -> Option<String> {
-    let relative = report.facts.cwd.strip_prefix(&desk.root).ok()?;
-    Some(relative.to_string_lossy().into_owned()).filter(|text| !text.is_empty())
 }
 
 fn next(desk: &Desk, answer: &Answer) -> Vec<NextCall> {
@@ -460,44 +352,27 @@ fn next(desk: &Desk, answer: &Answer) -> Vec<NextCall> {
 impl Answer {
     /// `3 tests: 2 passed, 1 failed in 0.4 s.` and what else has to be known.
     pub fn headline(&self) -> String {
-        let total = self.totals.total();
-        let mut text = format!(
-            "{total} test{}: {} in {:.1} s.",
-            if total == 1 { "" } else { "s" },
+        let tests = words::count(self.totals.total(), "test");
+        let mut sentences = vec![format!(
+            "{tests}: {} in {:.1} s.",
             self.totals.words(),
             self.duration_s
-        );
+        )];
+        let because = words::aside(self.reason.as_ref());
+        let bad = self.totals.of(Outcome::Failed) + self.totals.of(Outcome::Error);
         match self.status {
             Status::Passed => {}
-            Status::Failed => {
-                let agrees = self.totals.of(Outcome::Failed) + self.totals.of(Outcome::Error) > 0;
-                if !agrees || self.stopped || self.reason.is_some() {
-                    text.push_str(&format!(" Status: failed{}.", self.because()));
-                }
-            }
-            Status::TimedOut => {
-                text.push_str(&format!(
-                    " TIMED OUT: these are partial results{}.",
-                    self.because()
-                ));
-            }
-            status => text.push_str(&format!(" Status: {status}{}.", self.because())),
+            Status::Failed if bad > 0 && !self.stopped && self.reason.is_none() => {}
+            Status::TimedOut => sentences.push(format!("TIMED OUT: these are partial results{because}.")),
+            status => sentences.push(format!("Status: {status}{because}.")),
         }
-        if let Some(count @ 1..) = self.never_started {
-            if !self
-                .reason
-                .as_ref()
-                .is_some_and(|reason| reason.contains("never started"))
-            {
-                text.push_str(&format!(" {count} never started."));
-            }
-        }
-        text
-    }
-
-    fn because(&self) -> String {
-        self.reason
+        let told = self
+            .reason
             .as_ref()
-            .map_or_else(String::new, |reason| format!(" ({reason})"))
+            .is_some_and(|reason| reason.contains("never started"));
+        if let Some(count) = self.never_started.filter(|_| !told) {
+            sentences.push(format!("{count} never started."));
+        }
+        sentences.join(" ")
     }
 }

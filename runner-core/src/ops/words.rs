@@ -1,0 +1,17 @@
+//! Pieces of the sentences that answers begin with.
+
+/// `1 test`, `2 tests`.
+pub(super) fn count(number: impl Into<u64>, what: &str) -> String {
+    let number = number.into();
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+/// A reason as an aside; nothing without one.
+pub(super) fn aside(reason: Option<&String>) -> String {
+    reason.map_or_else(String::new, |reason| format!(" ({reason})"))
+}
+
+/// A selection in one string; none for everything.
+pub(super) fn selection(selection: &[String]) -> Option<String> {
+    Some(selection.join(" ")).filter(|words| !words.is_empty())
+}
