@@ -2,6 +2,7 @@
 
 use super::{Desk, ErrorKind, OpError};
 use crate::config::{CoverageChoice, Env, Settings, Suite};
+use crate::policy::Caller;
 use crate::project;
 use crate::trust::{Part, Refusal, Surface, Trust, TrustStore};
 
@@ -30,7 +31,8 @@ pub fn trust(desk: &Desk) -> Result<Trust, OpError> {
         &desk.root,
         settings,
         &surface,
-        desk.session_trust,
+        // An agent's word is no person's consent, whatever it was started with.
+        desk.session_trust && desk.policy.caller == Caller::Person,
     ))
 }
 
