@@ -120,8 +120,10 @@ impl Supervisor {
 
     /// What confines the processes of a run on this machine: tier and limits, for `environment` and `doctor`.
     pub fn confinement(&self, limits: &Limits) -> BTreeMap<String, String> {
-        let _ = limits;
-        BTreeMap::new()
+        #[cfg(target_os = "linux")]
+        return linux::describe(limits);
+        #[cfg(not(target_os = "linux"))]
+        return portable::describe(limits);
     }
 }
 

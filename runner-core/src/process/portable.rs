@@ -4,6 +4,7 @@
 //! what outlives the main process is ended but not named; nothing ends the job when the server is killed by SIGKILL;
 //! no stacks are asked for at the deadline, and limits are not set.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, Stdio};
@@ -14,7 +15,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until};
 
 use super::output::{self, ChildEnds, Output};
-use super::{Cancel, Exited, Job, LineSink, ProcessError};
+use super::{Cancel, Exited, Job, Limits, LineSink, ProcessError};
 use crate::plan::StepExit;
 
 /// How long the output may stay open after the main process is gone.
@@ -55,6 +56,18 @@ pub(super) async fn run(job: Job, cancel: &Cancel, sink: LineSink<'_>) -> Result
     watch.exit.duration_s = started.elapsed().as_secs_f64();
     watch.leftovers(sink).await;
     Ok(watch.close(sink))
+}
+
+/// Tier and limits in words.
+pub(super) fn describe(limits: &Limits) -> BTreeMap<String, String> {
+    let mut words = BTreeMap::from([(
+        "tier".to_owned(),
+        "process group: a process that leaves it escapes".to_owned(),
+    )]);
+    if *limits != Limits::default() {
+        words.insert("limits".to_owned(), "not set on this system".to_owned());
+    }
+    words
 }
 
 #[expect(clippy::disallowed_methods, reason = "the room that starts processes")]
@@ -218,6 +231,17 @@ mod tests {
             .await
             .unwrap();
         (exited, all)
+    }
+
+    #[test]
+    fn what_is_not_set_is_said() {
+        let none = super::describe(&Limits::default());
+        assert!(none["tier"].contains("escapes") && !none.contains_key("limits"));
+        let some = Limits {
+            cpu_seconds: Some(1),
+            ..Limits::default()
+        };
+        assert!(super::describe(&some)["limits"].starts_with("not set"));
     }
 
     #[tokio::test]

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use runner_core::plan::Stream;
+use runner_core::process::Limits;
 
-use crate::common::{Outcome, run, within};
+use crate::common::{Outcome, run, supervisor, within};
 use crate::mark::nasty;
 
 const LIMIT: Duration = Duration::from_millis(800);
@@ -168,4 +169,18 @@ assert len(pids.split()) == 30",
 #[tokio::test]
 async fn zombies_that_a_program_does_not_reap_go_with_it() {
     leaking("[child(lambda: None) for _ in range(30)]").await;
+}
+
+#[tokio::test]
+async fn a_run_with_too_many_processes_does_not_get_away_with_it() {
+    let (mut job, mark) = nasty("[child(hang) for _ in range(30)]; time.sleep(3); os._exit(0)");
+    job.limits.processes = Some(12);
+    let outcome = run(job).await;
+    mark.assert_nothing_left();
+    assert_ne!(outcome.exited.exit.code, Some(0), "{:?}", outcome.exited);
+    let words = supervisor().confinement(&Limits {
+        processes: Some(12),
+        ..Limits::default()
+    });
+    assert!(words["processes"].starts_with("12 ("), "{words:?}");
 }

@@ -8,8 +8,9 @@ use std::process::{Command, Stdio};
 
 use rustix::process::{Pid, Signal, getpid};
 
+use super::confine::Confined;
 use super::control::{Refused, Task};
-use super::limits;
+use super::limits::Rlimits;
 
 /// What the main process gets as its standard streams.
 pub(super) struct Streams {
@@ -20,17 +21,17 @@ pub(super) struct Streams {
 
 /// Starts the main process: own session, killed should its supervisor die, no core files, limits set. Signal
 /// dispositions and every other descriptor were seen to when the supervising process began.
-pub(super) fn start(task: &Task, streams: Streams) -> Result<Pid, (Refused, io::Error)> {
+pub(super) fn start(task: &Task, streams: Streams, confined: &Confined) -> Result<Pid, (Refused, io::Error)> {
     // Changed here and not in the child, so that it is known which of the two failed.
     std::env::set_current_dir(&task.cwd).map_err(|error| (Refused::WorkingFolder, error))?;
-    let result = spawn(task, streams).map_err(|error| (Refused::Program, error));
+    let result = spawn(task, streams, confined).map_err(|error| (Refused::Program, error));
     // Nobody should be unable to unmount a folder because of this process.
     let _ = std::env::set_current_dir("/");
     result
 }
 
 #[expect(clippy::disallowed_methods, reason = "the room that starts processes")]
-fn spawn(task: &Task, streams: Streams) -> io::Result<Pid> {
+fn spawn(task: &Task, streams: Streams, confined: &Confined) -> io::Result<Pid> {
     let no_program = || io::Error::new(io::ErrorKind::InvalidInput, "there is no program to start");
     let (program, args): (&OsString, _) = task.argv.split_first().ok_or_else(no_program)?;
     let mut command = Command::new(program);
@@ -42,12 +43,17 @@ fn spawn(task: &Task, streams: Streams) -> io::Result<Pid> {
         .stdout(streams.stdout)
         .stderr(streams.stderr);
     let supervisor = getpid();
-    let limits = limits::Rlimits::of(&task.limits);
+    let limits = Rlimits::of(&task.limits, confined.kept);
+    let entrance = confined.cgroup.as_ref().and_then(|cgroup| cgroup.entrance().ok());
     let prepare = move || {
         rustix::process::setsid()?;
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
         if rustix::process::getppid() != Some(supervisor) {
             return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        if let Some(entrance) = &entrance {
+            // Refused, the job is confined by its supervisor alone, as everywhere without cgroups.
+            let _ = rustix::io::write(entrance, b"0");
         }
         super::inherited::unblock_signals();
         limits.set()

@@ -75,6 +75,8 @@ pub(super) struct Ended {
     /// Processes that even SIGKILL did not end in time.
     pub(super) survivors: Vec<String>,
     pub(super) dumps: BTreeMap<u32, String>,
+    /// What else there is to say: a limit was hit.
+    pub(super) note: Option<String>,
 }
 
 /// Cuts a byte stream into messages.

@@ -20,6 +20,8 @@ const PAUSE: Duration = Duration::from_millis(2);
 pub(super) trait Family {
     /// Everyone alive or not yet reaped, as `/proc` shows it now.
     fn members(&self) -> Vec<Process>;
+    /// A blow at all at once, where there is a means for it.
+    fn strike(&self) {}
     /// Reaps the dead; `true` if nobody is left for certain.
     fn reap(&mut self) -> bool;
 }
@@ -38,6 +40,7 @@ pub(super) fn kill_all(family: &mut impl Family, bound: Duration) -> Vec<Process
     if family.reap() {
         return Vec::new();
     }
+    family.strike();
     freeze(family, until.min(Instant::now() + FREEZE));
     loop {
         for process in family.members().iter().filter(|process| !process.is_zombie()) {

@@ -4,6 +4,7 @@ use std::io;
 
 use rustix::process::{Resource, Rlimit, getrlimit, getuid, setrlimit};
 
+use super::cgroup::Kept;
 use super::proc;
 use crate::process::Limits;
 
@@ -17,17 +18,18 @@ pub(super) struct Rlimits {
 }
 
 impl Rlimits {
-    pub(super) fn of(limits: &Limits) -> Self {
+    /// What the job's cgroup does not keep already.
+    pub(super) fn of(limits: &Limits, kept: Kept) -> Self {
+        let processes = limits.processes.filter(|_| !kept.processes);
+        let memory = limits.memory_bytes.filter(|_| !kept.memory);
         let same = |resource, limit: Option<u64>| limit.map(|limit| (resource, limit, limit));
         Self {
             wanted: [
                 same(
                     Resource::Nproc,
-                    limits
-                        .processes
-                        .map(|extra| tasks_of_user().saturating_add(extra)),
+                    processes.map(|extra| tasks_of_user().saturating_add(extra)),
                 ),
-                same(Resource::As, limits.memory_bytes),
+                same(Resource::As, memory),
                 same(Resource::Fsize, limits.file_bytes),
                 limits
                     .cpu_seconds

@@ -16,7 +16,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use tokio::net::UnixStream;
 
 use super::control::{FromSupervisor, HANDSHAKE, Inbox, ToSupervisor, line};
-use super::{orphans, proc};
+use super::orphans::{self, Lost};
+use super::proc;
 use crate::process::output::watched;
 use crate::process::{ProcessError, Supervisor};
 
@@ -117,9 +118,13 @@ impl Link {
         self.socket.read_buf(self.inbox.bytes()).await
     }
 
-    /// When the supervising process was started, as `/proc` counts.
-    pub(super) fn since(&self) -> u64 {
-        self.process.as_ref().map_or(0, |process| process.since)
+    /// Who is lost if the supervising process is.
+    pub(super) fn supervisor(&self) -> Lost {
+        let process = self.process.as_ref().expect("taken only when the link is reaped");
+        Lost {
+            pid: process.pid.as_raw_nonzero().get(),
+            start: process.start,
+        }
     }
 
     /// Wakes the supervising process if a test has stopped it. Harmless otherwise.
@@ -172,7 +177,7 @@ fn send_with(socket: BorrowedFd<'_>, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> io
 #[derive(Debug)]
 struct Child {
     pid: Pid,
-    since: u64,
+    start: u64,
     fd: Option<AsyncFd<OwnedFd>>,
 }
 
@@ -194,7 +199,7 @@ impl Child {
         match fd {
             Ok(fd) => Ok(Self {
                 pid,
-                since: proc::read(pid.as_raw_nonzero().get()).map_or(0, |process| process.start),
+                start: proc::read(pid.as_raw_nonzero().get()).map_or(0, |process| process.start),
                 fd: Some(fd),
             }),
             Err(error) => {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::control::{Ended, MainExit};
-use super::orphans;
+use super::orphans::{self, Lost};
 use super::run::Heard;
 use crate::process::Job;
 
@@ -15,10 +15,10 @@ const SWEEP: Duration = Duration::from_millis(900);
 
 /// Ends what the supervising process looked after and says what became of the run, with a note in words. The
 /// supervising process must be dead already.
-pub(super) async fn account(job: &Job, heard: &mut Heard, since: u64, started: Instant) -> (Ended, String) {
+pub(super) async fn account(job: &Job, heard: &mut Heard, lost: Lost, started: Instant) -> (Ended, String) {
     let overdue = job.deadline.is_some_and(|deadline| Instant::now() >= deadline);
     let pid = heard.pid;
-    let sweep = tokio::task::spawn_blocking(move || orphans::sweep(pid, since, SWEEP));
+    let sweep = tokio::task::spawn_blocking(move || orphans::sweep(pid, lost, SWEEP));
     let swept = sweep.await.unwrap_or_default();
     let mut ended = Ended {
         timed_out: false,
@@ -26,6 +26,7 @@ pub(super) async fn account(job: &Job, heard: &mut Heard, since: u64, started: I
         leaked: Vec::new(),
         survivors: swept.survivors,
         dumps: BTreeMap::new(),
+        note: None,
     };
     if heard.main.is_some() {
         ended.leaked = swept.ended;

@@ -8,7 +8,9 @@
 //!        └─ the job's main process (own session) ─ everything it starts, wherever it hides
 //! ```
 
+mod cgroup;
 mod child;
+mod confine;
 mod control;
 mod dump;
 mod ending;
@@ -22,5 +24,6 @@ mod run;
 mod signal;
 mod supervise;
 
+pub(super) use confine::describe;
 pub(super) use run::run;
 pub(super) use supervise::main as supervise_main;

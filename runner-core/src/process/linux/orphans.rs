@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, WaitOptions, getpid, getsid, set_child_subreaper, waitpid};
 
+use super::cgroup::{self, Cgroup};
 use super::control::MainExit;
 use super::ending::{Family, kill_all};
 use super::proc::{self, Process};
@@ -30,6 +31,7 @@ pub(super) fn spawn_known(spawn: impl FnOnce() -> io::Result<Pid>) -> io::Result
     SUBREAPER.call_once(|| {
         // Refused only by ancient kernels; then there is no last resort.
         let _ = set_child_subreaper(Some(getpid()));
+        cgroup::remove_stale();
     });
     let mut known = known();
     let pid = spawn()?;
@@ -42,6 +44,13 @@ pub(super) fn forget(pid: Pid) {
     known().retain(|one| *one != pid);
 }
 
+/// The supervising process whose orphans are looked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lost {
+    pub(super) pid: i32,
+    pub(super) start: u64,
+}
+
 /// What a sweep found.
 #[derive(Debug, Default)]
 pub(super) struct Swept {
@@ -52,10 +61,11 @@ pub(super) struct Swept {
 }
 
 /// Ends all orphans and what descends from them. Blocks for about `bound` at most.
-pub(super) fn sweep(main: Option<i32>, since: u64, bound: Duration) -> Swept {
+pub(super) fn sweep(main: Option<i32>, lost: Lost, bound: Duration) -> Swept {
     let mut orphans = Orphans {
         main,
-        since,
+        since: lost.start,
+        cgroup: Cgroup::of(lost.pid, lost.start),
         session: getsid(None).map_or(0, |session| session.as_raw_nonzero().get()),
         swept: Swept::default(),
     };
@@ -67,12 +77,16 @@ pub(super) fn sweep(main: Option<i32>, since: u64, bound: Duration) -> Swept {
         .collect();
     let survivors = kill_all(&mut orphans, bound);
     orphans.swept.survivors = survivors.iter().map(Process::label).collect();
+    if let Some(cgroup) = orphans.cgroup.take() {
+        cgroup.remove();
+    }
     orphans.swept
 }
 
 struct Orphans {
     main: Option<i32>,
     since: u64,
+    cgroup: Option<Cgroup>,
     session: i32,
     swept: Swept,
 }
@@ -90,6 +104,12 @@ impl Orphans {
 }
 
 impl Family for Orphans {
+    fn strike(&self) {
+        if let Some(cgroup) = &self.cgroup {
+            cgroup.kill();
+        }
+    }
+
     fn members(&self) -> Vec<Process> {
         // Known supervising processes are looked up after this look at `/proc`, so one that started meanwhile is
         // either not in it or known.

@@ -35,7 +35,6 @@ pub(in crate::process) async fn run(
     }
     let (output, ends) = output::open(&job)?;
     let mut link = Link::start(supervisor).await?;
-    let since = link.since();
     let started = Instant::now();
     let fds: Vec<_> = [Some(&ends.stdout), Some(&ends.stderr), ends.stdin.as_ref()]
         .into_iter()
@@ -52,7 +51,6 @@ pub(in crate::process) async fn run(
         link,
         output,
         started,
-        since,
         heard: Heard::default(),
     };
     if handed_over.is_ok() {
@@ -98,7 +96,6 @@ struct Watch {
     link: Link,
     output: Output,
     started: Instant,
-    since: u64,
     heard: Heard,
     /// When the server gives the supervising process up.
     backstop: Option<Instant>,
@@ -171,17 +168,20 @@ impl Watch {
         }
         let (ended, note) = if let Some(ended) = self.heard.ended.take() {
             self.link.reap(REAP).await;
-            let note = (!ended.survivors.is_empty()).then(|| {
-                format!(
-                    "these processes could not be ended: {}",
-                    ended.survivors.join(", ")
-                )
-            });
+            let survivors = format!(
+                "these processes could not be ended: {}",
+                ended.survivors.join(", ")
+            );
+            let note = ended
+                .note
+                .clone()
+                .or((!ended.survivors.is_empty()).then_some(survivors));
             (ended, note)
         } else {
+            let supervisor = self.link.supervisor();
             self.link.kill();
             self.link.reap(REAP).await;
-            let (ended, note) = lost::account(&self.job, &mut self.heard, self.since, self.started).await;
+            let (ended, note) = lost::account(&self.job, &mut self.heard, supervisor, self.started).await;
             (ended, Some(note))
         };
         self.output.drain(sink);

@@ -9,7 +9,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitOptions, WaitStatus, getpid};
 
+use super::cgroup::Cgroup;
 use super::child;
+use super::confine::Confined;
 use super::control::{Ended, FromSupervisor, MainExit, Refused, Task, ToSupervisor};
 use super::dump;
 use super::ending::{Family, kill_all, terminate};
@@ -22,6 +24,8 @@ pub(super) const LINGER: Duration = Duration::from_millis(150);
 pub(super) const LEAK_GRACE: Duration = Duration::from_millis(500);
 /// After the grace: freezing, killing, reaping.
 const KILLING: Duration = Duration::from_millis(700);
+/// Between two counts, where a limit of processes is kept by counting.
+const COUNTING: Duration = Duration::from_millis(100);
 /// Processes that SIGKILL did not end (they hang in the kernel) are waited for after the answer, this long.
 const AFTERWARDS: Duration = Duration::from_secs(60);
 
@@ -39,10 +43,16 @@ fn supervise() -> io::Result<()> {
     let Some((task, streams)) = control.receive_task()? else {
         return Ok(());
     };
+    let confined = Confined::new(&task.limits);
     let begun = Instant::now();
-    let pid = match child::start(&task, streams) {
+    let pid = match child::start(&task, streams, &confined) {
         Ok(pid) => pid,
-        Err((what, error)) => return control.send(&not_started(what, &error)),
+        Err((what, error)) => {
+            if let Some(cgroup) = confined.cgroup {
+                cgroup.remove();
+            }
+            return control.send(&not_started(what, &error));
+        }
     };
     // The server may be dead already; the run then ends through the lifeline.
     let _ = control.send(&FromSupervisor::Started {
@@ -54,7 +64,9 @@ fn supervise() -> io::Result<()> {
             main: pid,
             begun,
             exit: None,
+            cgroup: confined.cgroup,
         },
+        most_processes: confined.most_processes,
         task,
         control,
         signals,
@@ -87,9 +99,16 @@ struct Children {
     main: Pid,
     begun: Instant,
     exit: Option<MainExit>,
+    cgroup: Option<Cgroup>,
 }
 
 impl Family for Children {
+    fn strike(&self) {
+        if let Some(cgroup) = &self.cgroup {
+            cgroup.kill();
+        }
+    }
+
     fn members(&self) -> Vec<Process> {
         proc::descendants(&proc::all(), &[getpid().as_raw_nonzero().get()])
     }
@@ -124,6 +143,7 @@ struct Run {
     signals: OwnedFd,
     children: Children,
     deadline: Option<Instant>,
+    most_processes: Option<usize>,
     phase: Phase,
     ended: Ended,
     /// Whether the server knows how the main process ended.
@@ -133,17 +153,26 @@ struct Run {
 impl Run {
     fn supervise(mut self) {
         while !self.reap() {
+            if self.has_too_many() {
+                self.kill();
+                break;
+            }
             let due = self.due();
             if due.is_some_and(|due| due <= Instant::now()) {
                 if self.next_phase() {
                     break;
                 }
-            } else if self.wait(due) {
+            } else if self.wait(due, self.most_processes.map(|_| COUNTING)) {
                 self.kill();
                 break;
             }
         }
         self.tell_main();
+        if self.ended.survivors.is_empty()
+            && let Some(cgroup) = self.children.cgroup.take()
+        {
+            cgroup.remove();
+        }
         let survivors = !self.ended.survivors.is_empty();
         let _ = self.control.send(&FromSupervisor::Done(self.ended));
         if survivors {
@@ -168,6 +197,26 @@ impl Run {
             self.told = true;
             let _ = self.control.send(&FromSupervisor::MainGone(exit));
         }
+    }
+
+    /// Counts, where nothing else keeps the limit of processes.
+    fn has_too_many(&mut self) -> bool {
+        let Some(most) = self.most_processes else {
+            return false;
+        };
+        let alive = self
+            .children
+            .members()
+            .iter()
+            .filter(|one| !one.is_zombie())
+            .count();
+        if alive <= most {
+            return false;
+        }
+        self.ended.note = Some(format!(
+            "the run was ended: it had {alive} processes, and its limit is {most}"
+        ));
+        true
     }
 
     fn due(&self) -> Option<Instant> {
@@ -215,9 +264,10 @@ impl Run {
         self.ended.survivors = left.iter().map(Process::label).collect();
     }
 
-    /// Waits for a death, a word from the server, its end, or the time. `true`: kill at once.
-    fn wait(&mut self, due: Option<Instant>) -> bool {
-        let timeout = due.map(|due| timespec(due.saturating_duration_since(Instant::now())));
+    /// Waits for a death, a word from the server, its end, or the time, and not longer than `most`. `true`: kill at once.
+    fn wait(&mut self, due: Option<Instant>, most: Option<Duration>) -> bool {
+        let due = due.map(|due| due.saturating_duration_since(Instant::now()));
+        let timeout = due.into_iter().chain(most).min().map(timespec);
         let mut ready = [
             PollFd::new(&self.signals, PollFlags::IN),
             PollFd::from_borrowed_fd(self.control.watched(), PollFlags::IN),
