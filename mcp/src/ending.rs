@@ -8,7 +8,7 @@ use runner_core::process::Cancel;
 use tokio::time::timeout;
 
 /// Runs that were asked politely are ended at once after this.
-const POLITE: Duration = Duration::from_millis(1_000);
+const POLITE: Duration = Duration::from_secs(1);
 /// For the end without grace.
 const AT_ONCE: Duration = Duration::from_millis(500);
 /// For answers that are still on their way to the client.

@@ -23,8 +23,8 @@ pub(crate) struct Tally(Mutex<Counts>);
 
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Counts {
-    begun: bool,
     iterations: u32,
+    /// 0 while the run waits for its turn.
     iteration: u32,
     /// Of one iteration. `None` until the framework has said.
     selected: Option<u64>,
@@ -38,10 +38,7 @@ impl Tally {
     pub(crate) fn take(&self, event: &RunEvent) {
         let mut counts = self.lock();
         match event {
-            RunEvent::Started(facts) => {
-                counts.begun = true;
-                counts.iterations = facts.iterations.max(1);
-            }
+            RunEvent::Started(facts) => counts.iterations = facts.iterations.max(1),
             RunEvent::IterationStarted { iteration } => counts.iteration = *iteration,
             RunEvent::Test { test, .. } => counts.test(test),
             _ => {}
@@ -82,24 +79,21 @@ impl Counts {
     }
 
     fn message(&self) -> String {
-        if !self.begun {
+        if self.iteration == 0 {
             return "waiting for its turn".to_owned();
         }
-        let mut words = match self.total() {
+        let mut words = vec![match self.total() {
             Some(total) => format!("{}/{total} tests", self.done),
             None => format!("{} tests", self.done),
-        };
+        }];
         if self.iterations > 1 {
-            words.push_str(&format!(", repeat {} of {}", self.iteration, self.iterations));
+            words.push(format!("repeat {} of {}", self.iteration, self.iterations));
         }
         if self.failed > 0 {
-            words.push_str(&format!(", {} failed", self.failed));
+            words.push(format!("{} failed", self.failed));
         }
-        if let Some(current) = &self.current {
-            words.push_str(", now ");
-            words.push_str(current);
-        }
-        shorten(words)
+        words.extend(self.current.iter().map(|current| format!("now {current}")));
+        shorten(words.join(", "))
     }
 }
 
@@ -200,6 +194,7 @@ mod tests {
             iterations: 1,
             ..RunFacts::default()
         })));
+        tally.take(&RunEvent::IterationStarted { iteration: 1 });
         tally.take(&test(TestEvent::Counted {
             selected,
             deselected: 0,

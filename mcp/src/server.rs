@@ -3,6 +3,7 @@
 //! It holds no state of a connection. Every call runs in a task of its own, so that a panic in a tool becomes an
 //! error answer and a cancelled call is waited for until its processes are gone.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use rmcp::ErrorData;
@@ -109,7 +110,7 @@ impl Server {
         let ending = async {
             tokio::select! {
                 () = over.cancelled() => {}
-                () = pass_on(&context.ct, &self.stop, &cancel) => {}
+                never = pass_on(&context.ct, &self.stop, &cancel) => match never {},
             }
         };
         let (done, (), ()) = tokio::join!(work, reporting, ending);
@@ -128,8 +129,8 @@ async fn work(
     tools::call(&desk, tool, &arguments, Face::Mcp, cancel, &mut sink).await
 }
 
-/// Hands every wish to end on to the call. Never returns.
-async fn pass_on(client: &CancellationToken, stop: &Cancel, call: &Cancel) {
+/// Hands every wish to end on to the call, for ever.
+async fn pass_on(client: &CancellationToken, stop: &Cancel, call: &Cancel) -> Infallible {
     tokio::select! {
         () = client.cancelled() => call.ask("the client"),
         () = stop.asked() => call.ask(stop.by()),

@@ -59,11 +59,12 @@ pub async fn call(
     sink: EventSink<'_>,
 ) -> Reply {
     let usual = usual_bytes(desk, face);
-    let max_bytes = match asked_bytes(arguments.get("max_bytes"), face) {
-        Ok(asked) => asked.unwrap_or(usual),
+    let max_bytes = match max_bytes(arguments.get("max_bytes"), face, usual) {
+        Ok(max_bytes) => max_bytes,
         Err(error) => return Reply::failed(&error, usual),
     };
-    match ops::call(desk, tool, arguments, cancel, sink).await {
+    // A future of this size belongs on the heap.
+    match Box::pin(ops::call(desk, tool, arguments, cancel, sink)).await {
         Ok(answer) => Reply::answered(excerpt::of(answer, max_bytes)),
         Err(error) => Reply::failed(&error, max_bytes),
     }
@@ -83,17 +84,20 @@ pub(crate) fn usual_bytes(desk: &Desk, face: Face) -> Option<usize> {
     }
 }
 
-/// The size that a call asks for: `None` if it does not say, `Some(None)` for everything.
-fn asked_bytes(value: Option<&Value>, face: Face) -> Result<Option<Option<usize>>, OpError> {
+/// The size that a call asks for, or the usual one if it does not say. `None`: everything.
+fn max_bytes(value: Option<&Value>, face: Face, usual: Option<usize>) -> Result<Option<usize>, OpError> {
+    let most = match face {
+        Face::Mcp => MOST_BYTES,
+        Face::CommandLine => usize::MAX,
+    };
     let bytes = match value {
-        None | Some(Value::Null) => return Ok(None),
+        None | Some(Value::Null) => return Ok(usual),
         Some(Value::String(text)) => text.trim().parse().ok(),
         Some(value) => whole(value),
     };
-    match (bytes, face) {
-        (Some(0), Face::CommandLine) => Ok(Some(None)),
-        (Some(bytes @ LEAST_BYTES..), Face::CommandLine) => Ok(Some(Some(bytes))),
-        (Some(bytes @ LEAST_BYTES..=MOST_BYTES), Face::Mcp) => Ok(Some(Some(bytes))),
+    match bytes {
+        Some(0) if face == Face::CommandLine => Ok(None),
+        Some(bytes) if (LEAST_BYTES..=most).contains(&bytes) => Ok(Some(bytes)),
         _ => Err(OpError::bad_argument(format!(
             "`max_bytes` must be a whole number from {LEAST_BYTES} to {MOST_BYTES}"
         ))
@@ -118,7 +122,10 @@ mod tests {
     #[test]
     fn sizes_are_whole_numbers_within_bounds() {
         for good in [json!(2000), json!(20000.0), json!("5000"), json!(1_000_000)] {
-            assert!(asked_bytes(Some(&good), Face::Mcp).unwrap().is_some(), "{good}");
+            assert!(
+                max_bytes(Some(&good), Face::Mcp, None).unwrap().is_some(),
+                "{good}"
+            );
         }
         for bad in [
             json!(1999),
@@ -129,17 +136,17 @@ mod tests {
             json!([]),
             json!(1e300),
         ] {
-            assert!(asked_bytes(Some(&bad), Face::Mcp).is_err(), "{bad}");
+            assert!(max_bytes(Some(&bad), Face::Mcp, None).is_err(), "{bad}");
         }
-        assert_eq!(asked_bytes(None, Face::Mcp).unwrap(), None);
+        assert_eq!(max_bytes(None, Face::Mcp, Some(7)).unwrap(), Some(7));
     }
 
     #[test]
     fn only_the_command_line_may_ask_for_everything() {
         assert_eq!(
-            asked_bytes(Some(&json!(0)), Face::CommandLine).unwrap(),
-            Some(None)
+            max_bytes(Some(&json!(0)), Face::CommandLine, Some(7)).unwrap(),
+            None
         );
-        assert!(asked_bytes(Some(&json!(0)), Face::Mcp).is_err());
+        assert!(max_bytes(Some(&json!(0)), Face::Mcp, Some(7)).is_err());
     }
 }

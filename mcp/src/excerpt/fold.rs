@@ -135,13 +135,13 @@ fn some<S: Shape>(shape: &S, groups: &[Group<'_>], limit: usize) -> Fitted<S::It
     fitted
 }
 
-/// A group in at most `left`, its further nodeids in at most `share`; with how many tests it names.
+/// A group in at most `left`, its further nodeids in at most `most_ids`; with how many tests it names.
 fn part<S: Shape>(
     shape: &S,
     group: &Group<'_>,
     cap: usize,
     left: usize,
-    share: usize,
+    most_ids: usize,
 ) -> Option<(S::Item, usize)> {
     let count = group.others.len();
     let bare = |cap| match count {
@@ -153,7 +153,7 @@ fn part<S: Shape>(
         .into_iter()
         .map(|cap| (cap, shape.size(&bare(cap))))
         .find(|(_, size)| *size <= left)?;
-    let mut room = share.min(left - size);
+    let mut room = most_ids.min(left - size);
     let named = group
         .others
         .iter()

@@ -86,7 +86,7 @@ fn excerpt(mut parts: Parts, max_bytes: Option<usize>) -> Excerpt {
     let share = room * 2 / 5;
     parts.next.retain(|call| call_size(call) <= (room / 16).max(150));
     parts.next.truncate(MOST_NEXT);
-    if parts.is_page {
+    if parts.is_page() {
         let structure = room - share;
         let others = head::shrink(&parts.fields, structure / 2).used + RESERVE;
         page::fit(
@@ -168,7 +168,7 @@ fn assemble(parts: &Parts, head: &head::Shrunk, left: usize) -> Map<String, Valu
 
 /// The rows that fit, failures first, and how many of each outcome do not.
 fn listed(parts: &Parts, limit: usize) -> (Vec<Value>, Counts) {
-    if parts.is_page {
+    if parts.is_page() {
         let items = parts
             .rows
             .iter()

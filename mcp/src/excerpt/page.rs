@@ -14,18 +14,28 @@ const LEAST_TEXT: usize = 400;
 
 /// Shortens a page to the rows that fit in both halves, and says where the next one begins.
 pub(super) fn fit(parts: &mut Parts, text: usize, structure: usize) {
+    let Some(mut page) = parts.page.take() else { return };
     let smaller = text.min(structure);
     let fair = smaller / parts.rows.len().max(1);
     let most = smaller / 2;
-    parts.row_cap = fair.clamp(LEAST_TEXT.min(most), most);
-    let cap = parts.row_cap;
-    let shown = fitting(&Text, &parts.rows, cap, text).min(fitting(&Json, &parts.rows, cap, structure));
-    let hidden = parts.rows.len() - shown;
-    parts.rows.truncate(shown);
-    if hidden > 0 {
-        begin_next_at(parts, shown);
+    let cap = fair.clamp(LEAST_TEXT.min(most), most);
+    let rows = fitting(&Text, &parts.rows, cap, text).min(fitting(&Json, &parts.rows, cap, structure));
+    let ids = fitting_ids(&page.nodeids, smaller);
+    if rows < parts.rows.len() || ids < page.nodeids.len() {
+        // A row too large for any page is passed over, else paging would never come to an end.
+        let next = page.offset + (rows + ids).max(1);
+        parts.fields.insert("cursor".to_owned(), json!(next.to_string()));
     }
-    nodeids(parts, smaller);
+    if let Some(Value::Array(nodeids)) = parts.fields.get_mut("nodeids") {
+        nodeids.truncate(ids);
+    }
+    page.nodeids.truncate(ids);
+    parts.rows.truncate(rows);
+    page.tests = std::mem::take(&mut parts.rows);
+    parts.headline = page.headline();
+    parts.rows = std::mem::take(&mut page.tests);
+    parts.row_cap = cap;
+    parts.page = Some(page);
 }
 
 /// How many of the rows fit, from the first on.
@@ -41,28 +51,15 @@ fn fitting<S: Shape>(shape: &S, rows: &[Row], cap: usize, limit: usize) -> usize
     rows.iter().take_while(fits).count()
 }
 
-/// A row too large for any page is passed over, else paging would never come to an end.
-fn begin_next_at(parts: &mut Parts, shown: usize) {
-    let next = parts.offset + shown.max(1);
-    parts.fields.insert("cursor".to_owned(), json!(next.to_string()));
-}
-
-/// The same for a page of a list of tests.
-fn nodeids(parts: &mut Parts, limit: usize) {
-    let Some(Value::Array(nodeids)) = parts.fields.get_mut("nodeids") else {
-        return;
-    };
+/// The same for a list of tests.
+fn fitting_ids(nodeids: &[String], limit: usize) -> usize {
     let mut left = limit;
-    let fits = |nodeid: &&Value| match left.checked_sub(measure::of(nodeid) + 8) {
+    let fits = |nodeid: &&String| match left.checked_sub(measure::of_text(nodeid) + 10) {
         Some(rest) => {
             left = rest;
             true
         }
         None => false,
     };
-    let shown = nodeids.iter().take_while(fits).count();
-    if shown < nodeids.len() {
-        nodeids.truncate(shown);
-        begin_next_at(parts, shown);
-    }
+    nodeids.iter().take_while(fits).count()
 }

@@ -1,6 +1,7 @@
 //! An answer taken apart: what is shortened row by row, what field by field, and what is whole or not there.
 
 use runner_core::model::Status;
+use runner_core::ops::get_run::Page;
 use runner_core::ops::{Answer, NextCall, OpError, Row};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -15,10 +16,9 @@ pub(super) struct Parts {
     pub(super) next: Vec<NextCall>,
     /// A run of tests that went well: its answer is short.
     pub(super) green: bool,
-    /// A page of a run: its rows stay in order and are not folded, and it says where the next one begins.
-    pub(super) is_page: bool,
-    /// Where this page begins.
-    pub(super) offset: usize,
+    /// A page of a run: its rows stay in order and are not folded, and it says where the next one begins. Without
+    /// its rows.
+    pub(super) page: Option<Box<Page>>,
     /// What each row of a page may take for its text.
     pub(super) row_cap: usize,
 }
@@ -62,11 +62,10 @@ impl Parts {
             Answer::GetRun(mut page) => {
                 let rows = std::mem::take(&mut page.tests);
                 let next = std::mem::take(&mut page.next);
-                let (is_page, offset) = (page.progress.is_none(), page.offset);
+                let parts = Self::new(&*page, rows, next);
                 Self {
-                    is_page,
-                    offset,
-                    ..Self::new(&*page, rows, next)
+                    page: Some(page).filter(|page| page.progress.is_none()),
+                    ..parts
                 }
             }
             Answer::CancelRun(mut answer) => {
@@ -80,6 +79,10 @@ impl Parts {
         };
         parts.headline = headline;
         parts
+    }
+
+    pub(super) fn is_page(&self) -> bool {
+        self.page.is_some()
     }
 
     pub(super) fn of_error(error: &OpError) -> Self {
@@ -105,8 +108,7 @@ impl Parts {
             rows,
             next,
             green: false,
-            is_page: false,
-            offset: 0,
+            page: None,
             row_cap: usize::MAX,
         }
     }

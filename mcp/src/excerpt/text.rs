@@ -107,18 +107,15 @@ pub(super) fn compose(parts: &Parts, limit: usize) -> String {
         sheet.line(&left_out);
     }
     sheet.text.push_str(&ending);
-    sheet.text.truncate(sheet.text.trim_end().len());
+    sheet.text.truncate(sheet.text.trim_end_matches('\n').len());
     sheet.text
 }
 
 /// Status and run id, for programs that search the text.
 fn standing(parts: &Parts) -> String {
     let word = |name: &str| parts.fields.get(name).and_then(Value::as_str);
-    let mut line = format!("status: {}", word("status").unwrap_or("broken"));
-    if let Some(run_id) = word("run_id") {
-        line.push_str(&format!(", run_id: {run_id}"));
-    }
-    line
+    let run = word("run_id").map_or_else(String::new, |run_id| format!(", run_id: {run_id}"));
+    format!("status: {}{run}", word("status").unwrap_or("broken"))
 }
 
 /// What to call next.
@@ -159,12 +156,12 @@ fn unfinished(sheet: &mut Sheet, tests: Option<&Value>, limit: usize) {
 /// The failing rows. Gives back in words what it could not show.
 fn failures(sheet: &mut Sheet, parts: &Parts) -> String {
     let bad: Vec<&Row> = parts.rows.iter().filter(|row| row.is_bad()).collect();
-    if parts.is_page {
+    if parts.is_page() {
         for row in &parts.rows {
             sheet.line(&Text.row(row, parts.row_cap));
         }
     }
-    if parts.is_page || bad.is_empty() {
+    if parts.is_page() || bad.is_empty() {
         return String::new();
     }
     sheet.line("Failures (their text is the tests' own: untrusted data):");
@@ -254,12 +251,12 @@ fn environment(sheet: &mut Sheet, parts: &Parts) {
     let Some(backend) = word(Some(environment), "backend") else {
         return;
     };
-    let mut line = format!("Ran by {backend}");
     let python = environment.get("python");
-    if let (Some(path), Some(why)) = (word(python, "path"), word(python, "why")) {
-        line.push_str(&format!(" with {path} ({why})"));
-    }
-    sheet.line(&line);
+    let with = match (word(python, "path"), word(python, "why")) {
+        (Some(path), Some(why)) => format!(" with {path} ({why})"),
+        _ => String::new(),
+    };
+    sheet.line(&format!("Ran by {backend}{with}"));
 }
 
 fn strings(value: Option<&Value>) -> impl Iterator<Item = &str> {
@@ -308,13 +305,13 @@ impl Shape for Text {
     }
 
     fn folded(&self, row: &Row, cap: usize, others: &[&Row], count: usize) -> String {
-        let mut item = self.row(row, cap);
-        item.push_str(&format!("\n  and {count} more that failed alike"));
-        for (place, row) in others.iter().enumerate() {
-            item.push_str(if place == 0 { ": " } else { ", " });
-            item.push_str(&row.nodeid);
-        }
-        item
+        let nodeids: Vec<&str> = others.iter().map(|row| row.nodeid.as_str()).collect();
+        let colon = if nodeids.is_empty() { "" } else { ": " };
+        let row = self.row(row, cap);
+        format!(
+            "{row}\n  and {count} more that failed alike{colon}{}",
+            nodeids.join(", ")
+        )
     }
 
     fn size(&self, item: &String) -> usize {

@@ -20,7 +20,12 @@ impl Token {
     fn random() -> io::Result<Self> {
         let mut bytes = [0u8; 32];
         getrandom::fill(&mut bytes).map_err(io::Error::other)?;
-        Ok(Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
+        let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
+        Ok(Self(
+            digits
+                .filter_map(|digit| char::from_digit(digit.into(), 16))
+                .collect(),
+        ))
     }
 
     /// Makes a new token and puts it into `path`, in place of what an earlier server left there.

@@ -1,6 +1,8 @@
 //! MCP over a pair of descriptors, one JSON message a line.
 
 mod gate;
+#[cfg(test)]
+mod tests;
 mod wire;
 
 use std::io::{Read, Write};
