@@ -256,7 +256,8 @@ impl Edges<'_> {
 
     /// What is used of a module that is bound to a name.
     fn attributes(&mut self, module: File, bound: &str, facts: &Facts) {
-        let of_bound = facts.attributes.iter().filter(|(name, _)| name == bound);
+        let from_bound = facts.attributes.range((bound.to_owned(), String::new())..);
+        let of_bound = from_bound.take_while(|(name, _)| name == bound);
         for (_, attribute) in of_bound {
             self.name(module, attribute);
         }
@@ -318,6 +319,3 @@ impl Edges<'_> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -86,15 +86,18 @@ impl Modules {
         self.files.get(path).copied()
     }
 
-    /// The dotted name of a file, for people: from the outermost folder that its packages reach up to.
+    /// The dotted name of a file, for people: from the nearest folder that imports start from.
     pub(crate) fn name(&self, file: File) -> String {
         let path = self.path(file);
         let bare = path
             .strip_suffix("/__init__.py")
             .or_else(|| path.strip_suffix(".py"));
         let bare = bare.unwrap_or(path);
-        let base = self.base(file);
-        let name = bare.strip_prefix(base).unwrap_or(bare).trim_start_matches('/');
+        let mut from = self.base(file);
+        while !self.is_source_folder(from) {
+            from = folder(from);
+        }
+        let name = bare.strip_prefix(from).unwrap_or(bare).trim_start_matches('/');
         name.replace('/', ".")
     }
 

@@ -88,15 +88,12 @@ fn import_signal(modules: &Modules, changed: File, reach: &Reach) -> Signal {
     if changed.ends_with("conftest.py") && between.is_empty() {
         return (weight, format!("{changed} applies to it"));
     }
-    let mut why = format!("imports {changed}");
     let named: Vec<String> = between.iter().take(MOST_NAMED).map(name).collect();
-    if !named.is_empty() {
-        why.push_str(" through ");
-        why.push_str(&named.join(", "));
-    }
-    if between.len() > named.len() {
-        why.push_str(&format!(" and {} more", between.len() - named.len()));
-    }
+    let why = match (named.join(", "), between.len() - named.len()) {
+        (named, _) if named.is_empty() => format!("imports {changed}"),
+        (named, 0) => format!("imports {changed} through {named}"),
+        (named, more) => format!("imports {changed} through {named} and {more} more"),
+    };
     (weight, why)
 }
 

@@ -64,7 +64,7 @@ pub(crate) fn read(root: &Path) -> Tree {
             large += 1;
         }
     }
-    let (sources, failed) = scan_all(root, paths, &rules);
+    let (sources, failed) = scan_all(root, &paths, &rules);
     tree.sources = sources;
     unreadable += failed;
     if large > 0 {
@@ -114,7 +114,7 @@ fn is_foreign(entry: &DirEntry) -> bool {
 }
 
 /// Reads and scans the files, on as many threads as there are processors.
-fn scan_all(root: &Path, paths: Vec<String>, rules: &TestFiles) -> (Vec<Source>, usize) {
+fn scan_all(root: &Path, paths: &[String], rules: &TestFiles) -> (Vec<Source>, usize) {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let chunk = paths.len().div_ceil(threads).max(1);
     let parts: Vec<Vec<Option<Source>>> = std::thread::scope(|scope| {

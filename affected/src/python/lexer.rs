@@ -82,11 +82,11 @@ impl<'a> Lexer<'a> {
             match self.byte(at) {
                 b'\\' => at += 1,
                 b'\n' if !triple => break,
-                b if b == quote => {
-                    if !triple || (self.byte(at + 1) == quote && self.byte(at + 2) == quote) {
-                        self.at = at + width;
-                        return self.text.get(start..at).unwrap_or_default();
-                    }
+                b if b == quote
+                    && (!triple || (self.byte(at + 1) == quote && self.byte(at + 2) == quote)) =>
+                {
+                    self.at = at + width;
+                    return self.text.get(start..at).unwrap_or_default();
                 }
                 _ => {}
             }

@@ -96,7 +96,7 @@ impl<'a> Scanner<'a> {
                     self.at += 1;
                     self.from(types_only.is_none());
                 }
-                Token::Name("if") if statement_begins && self.is_types_only() => {
+                Token::Name("if" | "elif") if statement_begins && self.is_types_only() => {
                     types_only = types_only.or(Some(column));
                     self.at += 1;
                 }
@@ -116,7 +116,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// At an `if`: `if TYPE_CHECKING:` or `if typing.TYPE_CHECKING:`.
+    /// At an `if` or `elif`: `if TYPE_CHECKING:` or `if typing.TYPE_CHECKING:`.
     fn is_types_only(&self) -> bool {
         let flag = Some(Token::Name("TYPE_CHECKING"));
         let end = Some(Token::Char(b':'));
