@@ -24,7 +24,7 @@ use node::Node;
 pub use read::FILE_NAME;
 pub use schema::schema;
 pub use settings::{CommandBackend, CoverageChoice, Env, McpSettings, Place, Settings, Suite};
-pub use units::{NotADuration, parse_duration as duration};
+pub use units::{duration, duration_meant};
 
 /// A `qaas.toml` that cannot be used: what, where, why, and what to do.
 #[derive(Clone, Debug, thiserror::Error)]

@@ -24,7 +24,7 @@ const SIZE_UNITS: [(&str, u64); 9] = [
 ];
 
 /// `5m`, `90s`, `1h30m`, `500ms`: whole numbers with units, from large to small, each unit once.
-pub(super) fn duration(text: &str) -> Option<Duration> {
+pub fn duration(text: &str) -> Option<Duration> {
     let mut rest = text;
     let mut allowed = &DURATION_UNITS[..];
     let mut total: u64 = 0;
@@ -38,23 +38,8 @@ pub(super) fn duration(text: &str) -> Option<Duration> {
     (!text.is_empty()).then(|| Duration::from_millis(total))
 }
 
-/// A text that says no length of time.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is not a duration: write seconds (90) or a length with its unit (90s, 5m, 1h30m, 500ms)")]
-pub struct NotADuration {
-    text: String,
-}
-
-/// Reads a duration as people type it: `90` and `90s` are seconds, `5m`, `1h30m`, `500ms`. Zero is a duration too.
-pub fn parse_duration(text: &str) -> Result<Duration, NotADuration> {
-    let seconds = || Duration::try_from_secs_f64(text.parse().ok()?).ok();
-    duration(text).or_else(seconds).ok_or_else(|| NotADuration {
-        text: text.to_owned(),
-    })
-}
-
 /// What somebody may have meant who wrote `5 minutes`, `2 hrs` or `300`.
-pub(super) fn duration_meant(text: &str) -> Option<String> {
+pub fn duration_meant(text: &str) -> Option<String> {
     let compact: String = text.to_lowercase().split_whitespace().collect();
     let (number, word, after) = split_number(&compact)?;
     let unit = match word {
@@ -124,20 +109,6 @@ mod tests {
             "9999999999999999999d",
         ] {
             assert_eq!(duration(text), None, "{text:?}");
-        }
-    }
-
-    #[test]
-    fn a_typed_duration_may_be_bare_seconds() {
-        assert_eq!(parse_duration("90"), Ok(Duration::from_secs(90)));
-        assert_eq!(parse_duration("0.5"), Ok(Duration::from_millis(500)));
-        assert_eq!(parse_duration("1h30m"), Ok(Duration::from_secs(5400)));
-        for text in ["", "soon", "-1", "nan", "inf", "1e300", "5 m"] {
-            let error = parse_duration(text).unwrap_err().to_string();
-            assert!(
-                error.starts_with(&format!("{text:?} is not a duration")),
-                "{error}"
-            );
         }
     }
 
