@@ -1,9 +1,17 @@
 //! Supervision: the only room that starts processes. One call runs one step to its certain end.
 //!
-//! Everything that needs Linux sits in `linux.rs` (and the like) with a portable sibling.
+//! What holds after [`Supervisor::run`] on Linux, as root and as an ordinary user: no process that the step started is
+//! alive, whatever it did to hide (`setsid`, double fork, ignored signals, held pipes); the exit code is the main
+//! process's own; output was read as it came, and its memory is bounded. When the server dies by any signal, its runs
+//! end by themselves within the grace of a cancel.
+//!
+//! What does not hold: a program that kills the supervising process *and* the server gets away; a process that belongs
+//! to another user (setuid) cannot be signalled by an ordinary one; an unbounded, exponential fork bomb without a limit
+//! of processes may outrun any killing. On other systems than Linux see `portable.rs`: process groups only.
 
 mod cancel;
 mod capture;
+mod guard;
 mod lines;
 #[cfg(target_os = "linux")]
 mod linux;
@@ -22,6 +30,7 @@ use tokio::time::Instant;
 
 pub use cancel::Cancel;
 pub use capture::Captured;
+pub use guard::guard_memory;
 pub use stdio::private_stdio;
 
 use crate::plan::{Dump, StepExit, Stream};
@@ -60,12 +69,19 @@ pub struct Job {
     pub limits: Limits,
 }
 
-/// Resource limits of one step. None by default.
+/// Resource limits of one step. None by default. [`Supervisor::confinement`] says how each is kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
+    /// Kept by the run's cgroup where it has one with that controller. Else by RLIMIT_NPROC, for which the kernel counts
+    /// every process and thread of the user: the limit set is what the user has when the run begins, and so many
+    /// more. RLIMIT_NPROC does not hold for root: the run is counted instead, and ended when it has more.
     pub processes: Option<u64>,
+    /// Of the whole run where its cgroup can keep it; else the address space of each process, which programs that
+    /// only reserve memory (sanitizers, some JITs) may run into.
     pub memory_bytes: Option<u64>,
+    /// Of each file that is written.
     pub file_bytes: Option<u64>,
+    /// Processor time of each process.
     pub cpu_seconds: Option<u64>,
 }
 
@@ -105,12 +121,12 @@ pub enum ProcessError {
     Supervisor { what: String },
 }
 
-/// Called with all complete lines that one read brought.
+/// Called with all complete lines that one read brought. While it works nothing is read, so it must be quick.
 pub type LineSink<'a> = &'a mut (dyn FnMut(Stream, Vec<String>) + Send);
 
 impl Supervisor {
     /// Runs a job to its end. Returns when its main process is gone, its output is drained (bounded), and every
-    /// descendant is dead.
+    /// descendant is dead. Dropping the future ends the job too, as a cancel does, but nobody waits for it.
     pub async fn run(&self, job: Job, cancel: &Cancel, sink: LineSink<'_>) -> Result<Exited, ProcessError> {
         #[cfg(target_os = "linux")]
         return linux::run(self, job, cancel, sink).await;
@@ -127,7 +143,8 @@ impl Supervisor {
     }
 }
 
-/// What the hidden supervising process does. Never returns to the command line.
+/// What the hidden supervising process does. Must be the first thing that the program does: no runtime, no thread
+/// before it. Returns the exit code.
 pub fn supervise_main() -> i32 {
     #[cfg(target_os = "linux")]
     return linux::supervise_main();

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::time::Duration;
 
-use runner_core::process::{Cancel, Job, Limits, Supervisor, private_stdio, supervise_main};
+use runner_core::process::{Cancel, Job, Limits, Supervisor, guard_memory, private_stdio, supervise_main};
 
 fn main() -> std::process::ExitCode {
     let args: Vec<std::ffi::OsString> = std::env::args_os().skip(1).collect();
@@ -29,6 +29,7 @@ fn main() -> std::process::ExitCode {
     reason = "a program of its own, which hands its environment on"
 )]
 fn serve(argv: &[std::ffi::OsString]) {
+    guard_memory();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

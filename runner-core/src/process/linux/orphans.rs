@@ -69,14 +69,9 @@ pub(super) fn sweep(main: Option<i32>, lost: Lost, bound: Duration) -> Swept {
         session: getsid(None).map_or(0, |session| session.as_raw_nonzero().get()),
         swept: Swept::default(),
     };
-    orphans.swept.ended = orphans
-        .members()
-        .iter()
-        .filter(|one| !one.is_zombie())
-        .map(Process::label)
-        .collect();
+    orphans.swept.ended = proc::labels(&orphans.members());
     let survivors = kill_all(&mut orphans, bound);
-    orphans.swept.survivors = survivors.iter().map(Process::label).collect();
+    orphans.swept.survivors = proc::labels(&survivors);
     if let Some(cgroup) = orphans.cgroup.take() {
         cgroup.remove();
     }

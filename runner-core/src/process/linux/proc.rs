@@ -20,10 +20,39 @@ impl Process {
         matches!(self.state, b'Z' | b'X')
     }
 
-    /// As answers name it.
-    pub(super) fn label(&self) -> String {
-        format!("{} ({})", self.name, self.pid)
+    /// As answers name it. A process chooses its name, so only plain characters are kept.
+    fn label(&self) -> String {
+        let plain = |letter: char| {
+            if letter.is_ascii_graphic() || letter == ' ' {
+                letter
+            } else {
+                '?'
+            }
+        };
+        format!(
+            "{} ({})",
+            self.name.chars().map(plain).collect::<String>(),
+            self.pid
+        )
     }
+}
+
+/// So many processes are named at most.
+const NAMED: usize = 20;
+
+/// The living of `processes`, as answers name them.
+pub(super) fn labels(processes: &[Process]) -> Vec<String> {
+    let mut labels: Vec<String> = processes
+        .iter()
+        .filter(|process| !process.is_zombie())
+        .map(Process::label)
+        .collect();
+    if labels.len() > NAMED {
+        let rest = labels.len() - NAMED;
+        labels.truncate(NAMED);
+        labels.push(format!("and {rest} more"));
+    }
+    labels
 }
 
 /// The process with this id, if there is one now.
@@ -82,7 +111,7 @@ pub(super) fn parse_stat(stat: &[u8]) -> Option<Process> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Process, descendants, parse_stat, read};
+    use super::{Process, descendants, labels, parse_stat, read};
 
     #[test]
     fn a_name_may_look_like_the_rest_of_the_line() {
@@ -97,6 +126,23 @@ mod tests {
     fn a_torn_line_is_nobody() {
         assert_eq!(parse_stat(b"42 (a) S 7"), None);
         assert_eq!(parse_stat(b""), None);
+    }
+
+    #[test]
+    fn living_processes_are_named_plainly_and_not_without_bound() {
+        let process = |pid, state| Process {
+            pid,
+            parent: 1,
+            session: 1,
+            state,
+            threads: 1,
+            start: 1,
+            name: "a\u{1b}[31m b\u{202e}".to_owned(),
+        };
+        assert_eq!(labels(&[process(7, b'S'), process(8, b'Z')]), ["a?[31m b? (7)"]);
+        let many: Vec<Process> = (0..25).map(|pid| process(pid, b'R')).collect();
+        assert_eq!(labels(&many).len(), 21);
+        assert_eq!(labels(&many)[20], "and 5 more");
     }
 
     #[test]

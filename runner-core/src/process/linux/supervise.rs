@@ -239,11 +239,7 @@ impl Run {
             }
             Phase::Lingering(_) => {
                 let left = self.children.members();
-                self.ended.leaked = left
-                    .iter()
-                    .filter(|process| !process.is_zombie())
-                    .map(Process::label)
-                    .collect();
+                self.ended.leaked = proc::labels(&left);
                 self.terminate(LEAK_GRACE);
                 false
             }
@@ -261,7 +257,7 @@ impl Run {
 
     fn kill(&mut self) {
         let left = kill_all(&mut self.children, KILLING);
-        self.ended.survivors = left.iter().map(Process::label).collect();
+        self.ended.survivors = proc::labels(&left);
     }
 
     /// Waits for a death, a word from the server, its end, or the time, and not longer than `most`. `true`: kill at once.
