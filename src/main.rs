@@ -1,2 +1,36 @@
-//! qaas: the command line.
-fn main() {}
+//! qaas: the command line. Parses, dispatches, and turns what came out into an exit code.
+
+mod backends;
+mod cli;
+mod commands;
+mod display;
+mod exit;
+mod external;
+mod world;
+
+use std::ffi::OsStr;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::cli::Cli;
+
+/// The hidden first argument of the supervising process (see `runner_core::process`).
+pub(crate) const SUPERVISE: &str = "__supervise";
+
+fn main() -> ExitCode {
+    // Before anything else: the supervisor is small, single-threaded and knows nothing of the rest.
+    if std::env::args_os().nth(1).as_deref() == Some(OsStr::new(SUPERVISE)) {
+        return ExitCode::from(u8::try_from(runner_core::process::supervise_main()).unwrap_or(1));
+    }
+    match Cli::try_parse() {
+        Ok(cli) => commands::dispatch(cli),
+        Err(error) => usage(&error),
+    }
+}
+
+/// Clap's own answers: help and version are successes, everything else is a bad argument.
+fn usage(error: &clap::Error) -> ExitCode {
+    let _ = error.print();
+    ExitCode::from(if error.use_stderr() { exit::USAGE } else { exit::PASSED })
+}

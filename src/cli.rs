@@ -1,0 +1,226 @@
+//! The command line as it is typed. Parsing only; what the words mean is in [`crate::commands`].
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// A test runner for people and for AI agents: facts, and a status that cannot lie.
+#[derive(Debug, Parser)]
+#[command(name = "qaas", version, max_term_width = 110, subcommand_required = true, arg_required_else_help = true)]
+#[command(after_help = "Exit codes: 0 passed · 1 tests failed · 2 could not be judged (broken, incomplete, time \
+limit) · 4 bad arguments, configuration or untrusted · 5 no tests · 130 cancelled")]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What every command takes.
+#[derive(Debug, Args)]
+pub(crate) struct Global {
+    /// The repository. Default: the nearest folder upward with qaas.toml, else the git top, else this folder
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Everywhere")]
+    pub(crate) root: Option<PathBuf>,
+    /// Use this file instead of the root's qaas.toml
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Everywhere")]
+    pub(crate) config: Option<PathBuf>,
+    /// How to print: for people, one JSON value, or one JSON line per event
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "FORMAT", help_heading = "Everywhere")]
+    pub(crate) format: Format,
+    /// The Python that runs the tests, instead of the suite's
+    #[arg(long, global = true, value_name = "PATH", help_heading = "Everywhere")]
+    pub(crate) python: Option<PathBuf>,
+    /// The backend, instead of the suite's
+    #[arg(long, global = true, value_name = "NAME", help_heading = "Everywhere")]
+    pub(crate) backend: Option<String>,
+    /// When to use colours (`NO_COLOR` is respected)
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN", help_heading = "Everywhere")]
+    pub(crate) color: Color,
+    /// Use what this qaas.toml wants to run, without `qaas trust` (for continuous integration)
+    #[arg(long, global = true, help_heading = "Everywhere")]
+    pub(crate) trust: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    #[default]
+    Human,
+    Json,
+    Jsonl,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run tests: everything, or what the selectors name
+    Run(Run),
+    /// Run one test many times and say how flaky it is
+    Repeat(Repeat),
+    /// Which tests does a change reach? Runs nothing
+    Affected(Affected),
+    /// Run tests and measure what they cover
+    Coverage(Coverage),
+    /// List tests without running them
+    List(List),
+    /// Show a stored run
+    Show(Show),
+    /// Check qaas.toml and plan every suite without running anything
+    Check,
+    /// The backends there are
+    #[command(subcommand)]
+    Backend(Backend),
+    /// Serve the tools to agents (Model Context Protocol, on standard input and output)
+    Mcp(Mcp),
+    /// Call a tool exactly as an agent would; prints one JSON value
+    Call(Call),
+    /// Print the JSON schema of qaas.toml
+    Schema,
+    #[command(external_subcommand)]
+    External(Vec<std::ffi::OsString>),
+}
+
+/// What narrows a run.
+#[derive(Debug, Args)]
+pub(crate) struct Narrow {
+    /// Files, folders, node ids, or a keyword expression
+    #[arg(value_name = "SELECTOR")]
+    pub(crate) selectors: Vec<String>,
+    /// Which suite of qaas.toml
+    #[arg(long, value_name = "NAME")]
+    pub(crate) suite: Option<String>,
+    /// Run in this folder of the repository
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<String>,
+    /// Time limit (`90s`, `5m`)
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) timeout: Option<Duration>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    #[command(flatten)]
+    pub(crate) narrow: Narrow,
+    /// Only what failed in the last run, or in the run of this id
+    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last")]
+    pub(crate) failed: Option<String>,
+    /// Only tests that match this keyword expression
+    #[arg(short = 'k', value_name = "EXPRESSION")]
+    pub(crate) keyword: Option<String>,
+    /// Only tests that match this marker expression
+    #[arg(short = 'm', value_name = "EXPRESSION")]
+    pub(crate) markers: Option<String>,
+    /// Stop at the first failure
+    #[arg(short = 'x', conflicts_with = "maxfail")]
+    pub(crate) exit_first: bool,
+    /// Stop after this many failures
+    #[arg(long, value_name = "N")]
+    pub(crate) maxfail: Option<u32>,
+    /// Parallel workers (pytest-xdist: a number or `auto`)
+    #[arg(short = 'n', value_name = "WORKERS")]
+    pub(crate) workers: Option<String>,
+    /// Write a JUnit XML report
+    #[arg(long, value_name = "PATH")]
+    pub(crate) junit: Option<PathBuf>,
+    /// Words for the framework itself
+    #[arg(last = true, value_name = "ARGS")]
+    pub(crate) args: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Repeat {
+    /// The test's node id
+    #[arg(value_name = "NODEID")]
+    pub(crate) test_id: String,
+    /// How many times
+    #[arg(short = 'n', value_name = "N", default_value_t = 10)]
+    pub(crate) n: u32,
+    #[arg(long, value_name = "NAME")]
+    pub(crate) suite: Option<String>,
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<String>,
+    /// Time limit of each run (`90s`, `5m`)
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) timeout: Option<Duration>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Affected {
+    /// Changed files, relative to the repository's root
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) paths: Vec<String>,
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Coverage {
+    #[command(flatten)]
+    pub(crate) narrow: Narrow,
+    /// Measure only these source paths (may be given more than once)
+    #[arg(long = "path", value_name = "PATH")]
+    pub(crate) paths: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    #[command(flatten)]
+    pub(crate) narrow: Narrow,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    /// The run's id, or `last`
+    #[arg(value_name = "RUN", default_value = "last")]
+    pub(crate) run: String,
+    /// Only this test, with its output
+    #[arg(long, value_name = "NODEID")]
+    pub(crate) test: Option<String>,
+    /// Only rows with this outcome
+    #[arg(long, value_name = "OUTCOME")]
+    pub(crate) outcome: Option<String>,
+    /// What the run printed
+    #[arg(long, conflicts_with_all = ["test", "outcome"])]
+    pub(crate) output: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Backend {
+    /// List the backends and what they can do
+    List,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Mcp {
+    /// Serve Streamable HTTP on this loopback address instead of standard input and output
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) http: Option<std::net::SocketAddr>,
+    /// The bearer token's file: read if it exists, else made. Default: a new token at each start, in the state folder
+    #[arg(long, value_name = "FILE", requires = "http")]
+    pub(crate) http_token_file: Option<PathBuf>,
+    /// Serve on an address that is not loopback
+    #[arg(long, requires = "http")]
+    pub(crate) http_any_address: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Call {
+    /// The tool's name
+    pub(crate) tool: String,
+    /// Its arguments, one JSON object
+    #[arg(long, value_name = "JSON", default_value = "{}")]
+    pub(crate) args: String,
+}
+
+/// Reads a duration as people write it: `90` and `90s` are seconds, `5m`, `1h30m`, `500ms`.
+fn duration(text: &str) -> Result<Duration, String> {
+    runner_core::config::duration(text).map_err(|error| error.to_string())
+}

@@ -1,0 +1,22 @@
+//! Events and reports for people: a progress line, failures as they happen, a summary to read at a glance.
+
+mod progress;
+mod run;
+mod style;
+
+pub(crate) use run::{Detail, Screen};
+pub(crate) use style::{Paint, stdout_colors};
+
+/// Seconds as people read them.
+pub(crate) fn seconds(seconds: f64) -> String {
+    match seconds {
+        s if s < 10.0 => format!("{s:.2} s"),
+        s if s < 60.0 => format!("{s:.1} s"),
+        s => format!("{:.0} min {:02.0} s", (s / 60.0).floor(), s % 60.0),
+    }
+}
+
+/// `1 test`, `2 tests`.
+pub(crate) fn count(number: u64, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}

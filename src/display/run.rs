@@ -1,0 +1,243 @@
+//! A run on the screen. One small method for each kind of event; the facts are folded by [`Report`] as everywhere.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+use runner_core::event::{RunEvent, TestEvent};
+use runner_core::facts::RunFacts;
+use runner_core::model::{CollectionError, Outcome, Status, TestResult};
+use runner_core::report::{Iteration, Report};
+
+use super::progress::Progress;
+use super::{Paint, count, seconds};
+
+/// How much is shown of tests that are well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// Failures and the summary.
+    Failures,
+    /// Every test, as it ends.
+    Everything,
+}
+
+/// Shows one run while it goes on, and its summary at the end.
+pub(crate) struct Screen<W: Write> {
+    out: W,
+    paint: Paint,
+    detail: Detail,
+    progress: Progress,
+    report: Report,
+    /// The same failure is shown once, however many iterations meet it.
+    shown: BTreeSet<String>,
+}
+
+impl<W: Write> Screen<W> {
+    pub(crate) fn new(out: W, paint: Paint, detail: Detail) -> Self {
+        Self {
+            out,
+            paint,
+            detail,
+            progress: Progress::new(true),
+            report: Report::default(),
+            shown: BTreeSet::new(),
+        }
+    }
+
+    /// Takes in one event.
+    pub(crate) fn event(&mut self, event: &RunEvent) -> io::Result<()> {
+        self.report.add(event);
+        match event {
+            RunEvent::Started(facts) => self.head(facts),
+            RunEvent::Test { test: TestEvent::Finished(result), .. } => self.finished(result),
+            RunEvent::Test { test: TestEvent::CollectFailed(error), .. } => self.collect_failed(error),
+            RunEvent::Test { test: TestEvent::Started { nodeid, .. }, .. } => {
+                self.draw(nodeid);
+                Ok(())
+            }
+            RunEvent::Finished { .. } => {
+                self.progress.clear();
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The report so far.
+    pub(crate) fn report(&self) -> &Report {
+        &self.report
+    }
+
+    fn head(&mut self, facts: &RunFacts) -> io::Result<()> {
+        let mut words = vec![facts.suite.clone(), facts.backend.clone()];
+        if let Some(interpreter) = &facts.interpreter {
+            let version = interpreter.version.as_deref().map(|v| format!("Python {v}"));
+            words.push(version.unwrap_or_else(|| interpreter.path.display().to_string()));
+            words.push(interpreter.why.clone());
+        }
+        words.retain(|word| !word.is_empty());
+        writeln!(self.out, "{}", self.paint.dim(&words.join(" · ")))
+    }
+
+    fn finished(&mut self, result: &TestResult) -> io::Result<()> {
+        if result.outcome.is_bad() {
+            self.progress.clear();
+            return self.failure(result);
+        }
+        if self.detail == Detail::Everything {
+            self.progress.clear();
+            let word = self.paint.outcome(result.outcome, &format!("{:<7}", result.outcome));
+            let time = result.duration_s.map(|s| self.paint.dim(&format!(" {}", seconds(s))));
+            let why = result.message.as_deref().map(|why| self.paint.dim(&format!(" ({})", first_line(why))));
+            writeln!(self.out, "{word} {}{}{}", result.nodeid, time.unwrap_or_default(), why.unwrap_or_default())?;
+        }
+        self.draw(&result.nodeid);
+        Ok(())
+    }
+
+    fn failure(&mut self, result: &TestResult) -> io::Result<()> {
+        let text = result.message.as_deref().unwrap_or("the framework gave no text");
+        if !self.shown.insert(format!("{}\0{text}", result.nodeid)) {
+            return Ok(());
+        }
+        let time = result.duration_s.map(|s| format!(" ({})", seconds(s))).unwrap_or_default();
+        let word = result.outcome.as_str().to_uppercase();
+        let head = self.paint.outcome(result.outcome, &format!("── {word} {}", result.nodeid));
+        writeln!(self.out, "\n{head}{}", self.paint.dim(&time))?;
+        self.text(text)?;
+        for subtest in result.subtests.iter().filter(|subtest| subtest.outcome.is_bad()) {
+            writeln!(self.out, "   subtest {}", subtest.description)?;
+            self.text(subtest.message.as_deref().unwrap_or_default())?;
+        }
+        match &result.output {
+            Some(output) => self.text(output),
+            None => Ok(()),
+        }
+    }
+
+    fn collect_failed(&mut self, error: &CollectionError) -> io::Result<()> {
+        if !self.shown.insert(format!("{}\0{}", error.nodeid, error.message)) {
+            return Ok(());
+        }
+        self.progress.clear();
+        let head = self.paint.outcome(Outcome::Error, &format!("── ERROR {} (collect)", error.nodeid));
+        writeln!(self.out, "\n{head}")?;
+        self.text(&error.message)
+    }
+
+    fn text(&mut self, text: &str) -> io::Result<()> {
+        for line in text.lines() {
+            writeln!(self.out, "   {line}")?;
+        }
+        Ok(())
+    }
+
+    fn draw(&mut self, nodeid: &str) {
+        let Some(iteration) = self.report.iterations.last() else { return };
+        let (done, failed) = (iteration.rows.len(), bad(iteration));
+        let total = iteration.selected.map(|n| format!("/{n}")).unwrap_or_default();
+        let run = match (self.report.facts.iterations, self.report.iterations.len()) {
+            (0 | 1, _) => String::new(),
+            (all, now) => format!("run {now}/{all}  "),
+        };
+        let failures = if failed > 0 { format!("  {failed} failed") } else { String::new() };
+        self.progress.draw(|| format!("{run}{done}{total}{failures}  {nodeid}"));
+    }
+
+    /// The end: counts, what failed in one line each, the status and what to do next.
+    pub(crate) fn summary(&mut self) -> io::Result<()> {
+        self.progress.clear();
+        let report = std::mem::take(&mut self.report);
+        let shown = self.summary_of(&report);
+        self.report = report;
+        shown?;
+        self.out.flush()
+    }
+
+    fn summary_of(&mut self, report: &Report) -> io::Result<()> {
+        let verdict = report.verdict();
+        let iteration = report.iterations.last().unwrap_or_else(|| report.first());
+        writeln!(self.out)?;
+        self.short_list(iteration)?;
+        for unfinished in iteration.unfinished() {
+            let phase = unfinished.phase.map(|p| format!(" ({})", p.as_str())).unwrap_or_default();
+            let line = format!("running  {}{phase}", unfinished.nodeid);
+            writeln!(self.out, "{}", self.paint.status(Status::TimedOut, &line))?;
+            self.text(unfinished.stack.as_deref().unwrap_or_default())?;
+        }
+        if verdict.status == Status::Broken || (verdict.status == Status::TimedOut && iteration.rows.is_empty()) {
+            self.text(&iteration.output_tail)?;
+        }
+        let counts = self.counts(iteration);
+        let status = self.paint.status(verdict.status, &verdict.status.as_str().replace('_', " "));
+        let time = self.paint.dim(&format!("in {}", seconds(report.duration_s)));
+        let separator = if counts.is_empty() { "" } else { ": " };
+        writeln!(self.out, "{status}{separator}{counts} {time}")?;
+        self.notes(report, iteration, verdict.reason.as_deref(), verdict.hint.as_deref())
+    }
+
+    fn short_list(&mut self, iteration: &Iteration) -> io::Result<()> {
+        for row in iteration.rows.iter().filter(|row| row.outcome.is_bad()) {
+            let word = self.paint.outcome(row.outcome, &format!("{:<7}", row.outcome));
+            let summary = row.failures.first().and_then(|f| f.summary.as_deref()).map(first_line);
+            let why = summary.map(|why| self.paint.dim(&format!("  {why}"))).unwrap_or_default();
+            writeln!(self.out, "{word} {}{why}", row.nodeid)?;
+        }
+        for error in &iteration.collection_errors {
+            let word = self.paint.outcome(Outcome::Error, "error  ");
+            let why = error.message.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+            writeln!(self.out, "{word} {}{}", error.nodeid, self.paint.dim(&format!("  {}", why.trim())))?;
+        }
+        Ok(())
+    }
+
+    fn counts(&self, iteration: &Iteration) -> String {
+        let totals = iteration.totals();
+        let order =
+            [Outcome::Failed, Outcome::Error, Outcome::Passed, Outcome::Skipped, Outcome::Xfailed, Outcome::Xpassed];
+        let mut words: Vec<String> = order
+            .into_iter()
+            .filter_map(|outcome| {
+                let number = totals.get(&outcome)?;
+                Some(self.paint.outcome(outcome, &format!("{number} {outcome}")))
+            })
+            .collect();
+        if iteration.deselected > 0 {
+            words.push(self.paint.dim(&format!("{} deselected", iteration.deselected)));
+        }
+        words.join(", ")
+    }
+
+    fn notes(
+        &mut self,
+        report: &Report,
+        iteration: &Iteration,
+        reason: Option<&str>,
+        hint: Option<&str>,
+    ) -> io::Result<()> {
+        if let Some(reason) = reason {
+            writeln!(self.out, "   {reason}")?;
+        }
+        if let Some(hint) = hint {
+            writeln!(self.out, "   {} {hint}", self.paint.bold("next:"))?;
+        }
+        for warning in report.warnings.iter().chain(&iteration.warnings) {
+            writeln!(self.out, "   {} {warning}", self.paint.dim("note:"))?;
+        }
+        for leaked in iteration.exits.iter().flat_map(|exit| &exit.leaked) {
+            writeln!(self.out, "   {} {leaked} outlived the tests and was ended", self.paint.dim("note:"))?;
+        }
+        let failed = iteration.rows.iter().filter(|row| row.outcome.is_bad()).count() as u64;
+        if failed > 1 {
+            writeln!(self.out, "   {}", self.paint.dim(&format!("again, only the {}: qaas run --failed", count(failed, "failure"))))?;
+        }
+        Ok(())
+    }
+}
+
+fn bad(iteration: &Iteration) -> usize {
+    iteration.rows.iter().filter(|row| row.outcome.is_bad()).count() + iteration.collection_errors.len()
+}
+
+fn first_line(text: &str) -> &str {
+    text.trim().lines().next().unwrap_or_default()
+}
