@@ -2,4 +2,8 @@
 
 mod support;
 
+mod bad_input;
 mod layering;
+mod mcp;
+mod outcomes;
+mod person;

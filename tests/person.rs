@@ -1,0 +1,168 @@
+//! What a person types: output to read, exit codes to rely on.
+
+use crate::support::Project;
+
+fn shop() -> Project {
+    let shop = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/shop");
+    let mut project = Project::new();
+    for name in [
+        "pyproject.toml",
+        "shop/__init__.py",
+        "shop/money.py",
+        "shop/cart.py",
+        "tests/test_money.py",
+        "tests/test_cart.py",
+        "tests/test_invoice.py",
+    ] {
+        project = project.file(name, &std::fs::read_to_string(shop.join(name)).unwrap());
+    }
+    project
+}
+
+#[test]
+fn run_shows_failures_with_their_text_and_a_summary() {
+    let answer = shop().qaas(&["run"]);
+    assert_eq!(answer.code, Some(1), "{}{}", answer.stdout, answer.stderr);
+    let text = &answer.stdout;
+    assert!(text.contains("FAILED tests/test_money.py::test_share_adds_up"), "{text}");
+    assert!(text.contains("assert 99 == 100"), "{text}");
+    assert!(text.contains("ERROR tests/test_invoice.py (collect)"), "{text}");
+    assert!(text.contains("failed: 1 failed, 1 error, 3 passed, 1 skipped"), "{text}");
+    assert!(!text.contains('\u{1b}'), "no colours into a pipe: {text:?}");
+}
+
+#[test]
+fn run_of_one_nodeid_is_green_and_says_so() {
+    let answer = shop().qaas(&["run", "tests/test_money.py::test_parse[two decimals]"]);
+    assert_eq!(answer.code, Some(0), "{}{}", answer.stdout, answer.stderr);
+    assert!(answer.stdout.contains("passed: 1 passed"), "{}", answer.stdout);
+}
+
+#[test]
+fn failed_reruns_exactly_what_failed() {
+    let project = shop();
+    assert_eq!(project.qaas(&["run", "tests/test_money.py"]).code, Some(1));
+    let again = project.qaas(&["run", "--failed"]);
+    assert_eq!(again.code, Some(1), "{}{}", again.stdout, again.stderr);
+    assert!(again.stdout.contains("failed: 1 failed in"), "{}", again.stdout);
+}
+
+#[test]
+fn what_a_pytest_user_types_first_works() {
+    let project = shop();
+    assert_eq!(project.qaas(&["run", "tests/test_money.py", "-k", "parse"]).code, Some(0));
+    assert_eq!(project.qaas(&["run", "-x", "tests/test_money.py"]).code, Some(1));
+    assert_eq!(project.qaas(&["run", "--maxfail", "1", "tests/test_cart.py"]).code, Some(0));
+    assert_eq!(project.qaas(&["run", "-m", "not slow", "tests/test_cart.py"]).code, Some(0));
+    assert_eq!(project.qaas(&["run", "-n", "2", "tests/test_cart.py"]).code, Some(0));
+    assert_eq!(project.qaas(&["run", "tests/test_cart.py", "--", "--durations=1"]).code, Some(0));
+    assert_eq!(project.qaas(&["run", "parse"]).code, Some(0), "a word is a keyword expression");
+}
+
+#[test]
+fn junit_is_written_and_names_every_test() {
+    let project = shop();
+    project.qaas(&["run", "--junit", "report.xml"]);
+    let xml = std::fs::read_to_string(project.root().join("report.xml")).unwrap();
+    for name in ["test_share_adds_up", "test_parse[two decimals]", "test_windows_till", "test_invoice"] {
+        assert!(xml.contains(name), "{name}: {xml}");
+    }
+}
+
+#[test]
+fn json_is_one_value_and_jsonl_one_event_a_line() {
+    let project = shop();
+    let json = project.qaas(&["run", "--format", "json"]).json();
+    assert_eq!(json["status"], "failed");
+    assert_eq!(json["tests"].as_array().unwrap().len(), 6, "{json:#}");
+    let lines = project.qaas(&["run", "--format", "jsonl"]).stdout;
+    let events: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(events.first().unwrap()["type"], "started");
+    assert_eq!(events.last().unwrap()["type"], "finished");
+}
+
+#[test]
+fn repeat_says_how_flaky_a_test_is() {
+    let flaky = "import pathlib\n\ndef test_second_time():\n    seen = pathlib.Path('seen')\n    count = int(seen.read_text()) if seen.exists() else 0\n    seen.write_text(str(count + 1))\n    assert count % 2 == 0\n";
+    let project = Project::new().file("test_f.py", flaky);
+    let answer = project.qaas(&["repeat", "test_f.py::test_second_time", "-n", "4"]);
+    assert_eq!(answer.code, Some(1), "{}{}", answer.stdout, answer.stderr);
+    assert!(answer.stdout.contains("50"), "{}", answer.stdout);
+}
+
+#[test]
+fn affected_lists_the_tests_behind_a_change_and_runs_nothing() {
+    let answer = shop().qaas(&["affected", "shop/money.py"]);
+    assert_eq!(answer.code, Some(0), "{}", answer.stderr);
+    assert!(answer.stdout.contains("tests/test_money.py"), "{}", answer.stdout);
+    assert!(answer.stdout.contains("tests/test_cart.py"), "through shop/cart.py: {}", answer.stdout);
+}
+
+#[test]
+fn coverage_names_files_and_shows_that_tests_failed() {
+    let answer = shop().qaas(&["coverage", "--path", "shop"]);
+    assert_eq!(answer.code, Some(1), "{}{}", answer.stdout, answer.stderr);
+    assert!(answer.stdout.contains("shop/money.py"), "{}", answer.stdout);
+}
+
+#[test]
+fn list_runs_nothing() {
+    let project = Project::new().file("test_a.py", "def test_a(): open('ran', 'w')\n");
+    let answer = project.qaas(&["list"]);
+    assert!(answer.stdout.contains("test_a.py::test_a"), "{}{}", answer.stdout, answer.stderr);
+    assert!(!project.root().join("ran").exists());
+}
+
+#[test]
+fn show_reads_the_last_run_back() {
+    let project = shop();
+    project.qaas(&["run"]);
+    let answer = project.qaas(&["show"]);
+    assert!(answer.stdout.contains("tests/test_money.py::test_share_adds_up"), "{}{}", answer.stdout, answer.stderr);
+    let output = project.qaas(&["show", "--output"]);
+    assert_eq!(output.code, Some(0), "{}", output.stderr);
+}
+
+#[test]
+fn check_plans_every_suite_without_running_anything() {
+    let project = Project::new()
+        .file("conftest.py", "open('ran', 'w')\n")
+        .file("test_a.py", "def test_a(): pass\n")
+        .file("qaas.toml", "[suite.one]\n[suite.two]\nbackend = \"pytest-terminal\"\n");
+    let answer = project.qaas(&["check"]);
+    assert_eq!(answer.code, Some(0), "{}{}", answer.stdout, answer.stderr);
+    assert!(answer.stdout.contains("one") && answer.stdout.contains("pytest-terminal"), "{}", answer.stdout);
+    assert!(!project.root().join("ran").exists());
+}
+
+#[test]
+fn several_suites_run_one_after_another_and_the_worst_exit_wins() {
+    let project = Project::new()
+        .file("api/test_a.py", "def test_a(): pass\n")
+        .file("web/test_b.py", "def test_b(): assert False\n")
+        .file("qaas.toml", "[suite.api]\ndir = \"api\"\n[suite.web]\ndir = \"web\"\n");
+    let answer = project.qaas(&["run"]);
+    assert_eq!(answer.code, Some(1), "{}{}", answer.stdout, answer.stderr);
+    assert!(answer.stdout.contains("api") && answer.stdout.contains("web"));
+    assert_eq!(project.qaas(&["run", "api/test_a.py"]).code, Some(0), "the selector's path decides");
+    assert_eq!(project.qaas(&["run", "--suite", "api"]).code, Some(0));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_unknown_command_runs_its_program_from_path_but_never_from_the_repository() {
+    use std::os::unix::fs::PermissionsExt;
+    let project = Project::new();
+    let place = |folder: std::path::PathBuf, says: &str| {
+        std::fs::create_dir_all(&folder).unwrap();
+        let program = folder.join("qaas-hello");
+        std::fs::write(&program, format!("#!/bin/sh\necho {says} \"$1\" \"${{QAAS##*/}}\"\n")).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        folder.to_str().unwrap().to_owned()
+    };
+    let planted = place(project.root().join("bin"), "planted");
+    let real = place(project.outside().join("bin"), "real");
+    let project = project.env("PATH", &format!("{planted}:{real}:/usr/bin:/bin"));
+    let answer = project.qaas(&["hello", "world"]);
+    assert_eq!(answer.stdout, "real world qaas\n", "{}", answer.stderr);
+}
