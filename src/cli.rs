@@ -1,5 +1,6 @@
 //! The command line as it is typed. Parsing only; what the words mean is in [`crate::commands`].
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -82,10 +83,12 @@ pub(crate) enum Command {
     Mcp(Mcp),
     /// Call a tool exactly as an agent would; prints one JSON value
     Call(Call),
+    /// Agree to what this repository's qaas.toml wants to run beyond its tests
+    Trust(Trust),
     /// Print the JSON schema of qaas.toml
     Schema,
     #[command(external_subcommand)]
-    External(Vec<std::ffi::OsString>),
+    External(Vec<OsString>),
 }
 
 /// What narrows a run.
@@ -127,6 +130,9 @@ pub(crate) struct Run {
     /// Parallel workers (pytest-xdist: a number or `auto`)
     #[arg(short = 'n', value_name = "WORKERS")]
     pub(crate) workers: Option<String>,
+    /// Show every test, not only those that fail
+    #[arg(short = 'v', long)]
+    pub(crate) verbose: bool,
     /// Write a JUnit XML report
     #[arg(long, value_name = "PATH")]
     pub(crate) junit: Option<PathBuf>,
@@ -218,6 +224,22 @@ pub(crate) struct Call {
     /// Its arguments, one JSON object
     #[arg(long, value_name = "JSON", default_value = "{}")]
     pub(crate) args: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Trust {
+    /// Agree without being asked (the answer is yes to exactly what is shown)
+    #[arg(long, short = 'y')]
+    pub(crate) yes: bool,
+    /// Only show what would run
+    #[arg(long, conflicts_with_all = ["revoke", "list", "yes"])]
+    pub(crate) show: bool,
+    /// Take the agreement back
+    #[arg(long, conflicts_with_all = ["list", "yes"])]
+    pub(crate) revoke: bool,
+    /// List the repositories that were agreed to
+    #[arg(long, conflicts_with = "yes")]
+    pub(crate) list: bool,
 }
 
 /// Reads a duration as people write it: `90` and `90s` are seconds, `5m`, `1h30m`, `500ms`.

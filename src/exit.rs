@@ -1,6 +1,7 @@
 //! Exit codes: documented, and fixed. They follow pytest's where it has one.
 
 use runner_core::model::Status;
+use runner_core::ops::{ErrorKind, OpError};
 
 pub(crate) const PASSED: u8 = 0;
 pub(crate) const FAILED: u8 = 1;
@@ -19,6 +20,16 @@ pub(crate) fn of_status(status: Status) -> u8 {
         Status::NoTests => NO_TESTS,
         Status::Cancelled => CANCELLED,
         Status::Broken | Status::Incomplete | Status::TimedOut | Status::Queued | Status::Running => NOT_JUDGED,
+    }
+}
+
+/// The exit code of a question that could not be answered.
+pub(crate) fn of_error(error: &OpError) -> u8 {
+    match error.kind {
+        ErrorKind::BadRequest | ErrorKind::Config | ErrorKind::Untrusted => USAGE,
+        ErrorKind::NoTests => NO_TESTS,
+        ErrorKind::Broken => NOT_JUDGED,
+        ErrorKind::Cancelled => CANCELLED,
     }
 }
 

@@ -14,8 +14,8 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    pub(crate) fn new(wanted: bool) -> Self {
-        Self { enabled: wanted && std::io::stderr().is_terminal(), drawn: false, last: None }
+    pub(crate) fn new() -> Self {
+        Self { enabled: std::io::stderr().is_terminal(), drawn: false, last: None }
     }
 
     /// Draws the line, unless it was drawn a moment ago.

@@ -26,7 +26,6 @@ pub(crate) struct Screen<W: Write> {
     paint: Paint,
     detail: Detail,
     progress: Progress,
-    report: Report,
     /// The same failure is shown once, however many iterations meet it.
     shown: BTreeSet<String>,
 }
@@ -37,37 +36,45 @@ impl<W: Write> Screen<W> {
             out,
             paint,
             detail,
-            progress: Progress::new(true),
-            report: Report::default(),
+            progress: Progress::new(),
             shown: BTreeSet::new(),
         }
     }
 
-    /// Takes in one event.
-    pub(crate) fn event(&mut self, event: &RunEvent) -> io::Result<()> {
-        self.report.add(event);
+    /// Shows one event of the run whose report, this event included, is `report`.
+    pub(crate) fn event(&mut self, event: &RunEvent, report: &Report) -> io::Result<()> {
         match event {
             RunEvent::Started(facts) => self.head(facts),
-            RunEvent::Test { test: TestEvent::Finished(result), .. } => self.finished(result),
+            RunEvent::Test { test: TestEvent::Finished(result), .. } => self.finished(result, report),
             RunEvent::Test { test: TestEvent::CollectFailed(error), .. } => self.collect_failed(error),
             RunEvent::Test { test: TestEvent::Started { nodeid, .. }, .. } => {
-                self.draw(nodeid);
+                self.draw(nodeid, report);
                 Ok(())
             }
             RunEvent::Finished { .. } => {
                 self.progress.clear();
-                Ok(())
+                if is_worth_a_summary(report) { self.summary(report) } else { Ok(()) }
             }
             _ => Ok(()),
         }
     }
 
-    /// The report so far.
-    pub(crate) fn report(&self) -> &Report {
-        &self.report
+    /// Shows a run that is over.
+    pub(crate) fn whole(&mut self, report: &Report) -> io::Result<()> {
+        self.head(&report.facts)?;
+        for iteration in &report.iterations {
+            for row in iteration.rows.iter().filter(|row| row.outcome.is_bad()) {
+                self.failure(row)?;
+            }
+            for error in &iteration.collection_errors {
+                self.collect_failed(error)?;
+            }
+        }
+        self.summary(report)
     }
 
     fn head(&mut self, facts: &RunFacts) -> io::Result<()> {
+        self.shown.clear();
         let mut words = vec![facts.suite.clone(), facts.backend.clone()];
         if let Some(interpreter) = &facts.interpreter {
             let version = interpreter.version.as_deref().map(|v| format!("Python {v}"));
@@ -78,7 +85,7 @@ impl<W: Write> Screen<W> {
         writeln!(self.out, "{}", self.paint.dim(&words.join(" · ")))
     }
 
-    fn finished(&mut self, result: &TestResult) -> io::Result<()> {
+    fn finished(&mut self, result: &TestResult, report: &Report) -> io::Result<()> {
         if result.outcome.is_bad() {
             self.progress.clear();
             return self.failure(result);
@@ -90,7 +97,7 @@ impl<W: Write> Screen<W> {
             let why = result.message.as_deref().map(|why| self.paint.dim(&format!(" ({})", first_line(why))));
             writeln!(self.out, "{word} {}{}{}", result.nodeid, time.unwrap_or_default(), why.unwrap_or_default())?;
         }
-        self.draw(&result.nodeid);
+        self.draw(&result.nodeid, report);
         Ok(())
     }
 
@@ -131,11 +138,11 @@ impl<W: Write> Screen<W> {
         Ok(())
     }
 
-    fn draw(&mut self, nodeid: &str) {
-        let Some(iteration) = self.report.iterations.last() else { return };
+    fn draw(&mut self, nodeid: &str, report: &Report) {
+        let Some(iteration) = report.iterations.last() else { return };
         let (done, failed) = (iteration.rows.len(), bad(iteration));
         let total = iteration.selected.map(|n| format!("/{n}")).unwrap_or_default();
-        let run = match (self.report.facts.iterations, self.report.iterations.len()) {
+        let run = match (report.facts.iterations, report.iterations.len()) {
             (0 | 1, _) => String::new(),
             (all, now) => format!("run {now}/{all}  "),
         };
@@ -143,17 +150,8 @@ impl<W: Write> Screen<W> {
         self.progress.draw(|| format!("{run}{done}{total}{failures}  {nodeid}"));
     }
 
-    /// The end: counts, what failed in one line each, the status and what to do next.
-    pub(crate) fn summary(&mut self) -> io::Result<()> {
-        self.progress.clear();
-        let report = std::mem::take(&mut self.report);
-        let shown = self.summary_of(&report);
-        self.report = report;
-        shown?;
-        self.out.flush()
-    }
-
-    fn summary_of(&mut self, report: &Report) -> io::Result<()> {
+    /// The end: what failed in one line each, counts, the status and what to do next.
+    fn summary(&mut self, report: &Report) -> io::Result<()> {
         let verdict = report.verdict();
         let iteration = report.iterations.last().unwrap_or_else(|| report.first());
         writeln!(self.out)?;
@@ -172,7 +170,8 @@ impl<W: Write> Screen<W> {
         let time = self.paint.dim(&format!("in {}", seconds(report.duration_s)));
         let separator = if counts.is_empty() { "" } else { ": " };
         writeln!(self.out, "{status}{separator}{counts} {time}")?;
-        self.notes(report, iteration, verdict.reason.as_deref(), verdict.hint.as_deref())
+        self.notes(report, iteration, verdict.reason.as_deref(), verdict.hint.as_deref())?;
+        self.out.flush()
     }
 
     fn short_list(&mut self, iteration: &Iteration) -> io::Result<()> {
@@ -232,6 +231,13 @@ impl<W: Write> Screen<W> {
         }
         Ok(())
     }
+}
+
+/// Whether a run has anything to sum up. If not, its error answer says what happened.
+fn is_worth_a_summary(report: &Report) -> bool {
+    report.iterations.iter().any(|iteration| {
+        !iteration.rows.is_empty() || !iteration.collection_errors.is_empty() || !iteration.unfinished().is_empty()
+    })
 }
 
 fn bad(iteration: &Iteration) -> usize {

@@ -1,0 +1,37 @@
+//! `qaas affected`: which tests a change reaches. Runs nothing.
+
+use runner_core::ops::{Answer, affected_tests};
+use runner_core::policy::Policy;
+
+use super::Context;
+use super::output::{print, print_json};
+use super::run::{fail, structured};
+use crate::cli::{Affected, Format};
+use crate::exit;
+
+pub(super) async fn run(context: &Context, command: Affected) -> u8 {
+    let (format, paint) = (context.global.format, context.paint());
+    let desk = match context.desk(Policy::person()) {
+        Ok(desk) => desk,
+        Err(error) => return fail(&error, format, paint),
+    };
+    let arguments = affected_tests::Arguments { paths: command.paths, cwd: command.cwd };
+    let answer = match affected_tests::run(&desk, arguments).await {
+        Ok(answer) => answer,
+        Err(error) => return fail(&error, format, paint),
+    };
+    if format != Format::Human {
+        print_json(&structured(Ok(Answer::AffectedTests(Box::new(answer)))), format);
+        return exit::PASSED;
+    }
+    for test in &answer.affected {
+        print(&format!("{}  {}", test.test_file, paint.dim(&test.why.join("; "))));
+    }
+    if answer.affected.is_empty() {
+        print(&answer.headline());
+    }
+    for note in &answer.notes {
+        print(&format!("{} {note}", paint.dim("note:")));
+    }
+    exit::PASSED
+}

@@ -1,0 +1,45 @@
+//! `qaas call`: a tool, exactly as an agent would call it. One JSON value on standard output.
+
+use mcp::{Face, Reply};
+use runner_core::ops::{OpError, Tool};
+use runner_core::policy::Policy;
+use runner_core::registry::nearest;
+use serde_json::{Map, Value};
+
+use super::output::print_json;
+use super::{Context, signals};
+use crate::cli::{Call, Format};
+use crate::exit;
+
+/// 0 when answered, 1 when the answer is an error.
+pub(super) async fn run(context: &Context, command: Call) -> u8 {
+    let reply = match question(&command) {
+        Ok((tool, arguments)) => match context.desk(Policy::agent()) {
+            Ok(desk) => {
+                let cancel = signals::cancel();
+                mcp::call(&desk, tool, &arguments, Face::CommandLine, cancel, &mut |_| {}).await
+            }
+            Err(error) => Reply::failed(&error, None),
+        },
+        Err(error) => Reply::failed(&error, None),
+    };
+    print_json(&Value::Object(reply.structured), if context.global.format == Format::Human { Format::Jsonl } else { context.global.format });
+    if reply.is_error { exit::FAILED } else { exit::PASSED }
+}
+
+fn question(command: &Call) -> Result<(Tool, Map<String, Value>), OpError> {
+    let tool = Tool::from_name(&command.tool).ok_or_else(|| {
+        let names = Tool::ALL.map(Tool::name);
+        let hint = match nearest(&command.tool, names) {
+            Some(near) => format!("Did you mean `{near}`?"),
+            None => format!("There are: {}.", names.join(", ")),
+        };
+        OpError::bad_argument(format!("there is no tool `{}`", command.tool)).with_hint(hint)
+    })?;
+    match serde_json::from_str(&command.args) {
+        Ok(Value::Object(arguments)) => Ok((tool, arguments)),
+        Ok(_) => Err(OpError::bad_argument("`--args` must be one JSON object")),
+        Err(error) => Err(OpError::bad_argument(format!("`--args` is not JSON: {error}"))
+            .with_hint("Give one object, for instance '{\"selector\": \"tests\"}'.")),
+    }
+}

@@ -1,0 +1,112 @@
+//! `qaas check`: loads everything and plans every suite. Executes nothing.
+
+use std::path::Path;
+
+use runner_core::backend::{Mode, RunRequest};
+use runner_core::config::Suite;
+use runner_core::ops::{Desk, OpError};
+use runner_core::policy::Policy;
+use runner_core::project;
+use serde_json::{Value, json};
+
+use super::Context;
+use super::output::{print, print_json};
+use super::run::fail;
+use crate::cli::Format;
+use crate::display::Paint;
+use crate::exit;
+
+/// One suite, planned or not.
+struct Planned {
+    suite: String,
+    /// Backend, interpreter and command line; or why there is none.
+    result: Result<Plan, OpError>,
+}
+
+struct Plan {
+    backend: String,
+    python: Option<String>,
+    why: Option<String>,
+    argv: Vec<String>,
+    passed_over: Vec<String>,
+}
+
+pub(super) fn run(context: &Context) -> u8 {
+    let (format, paint) = (context.global.format, context.paint());
+    let checked = context.desk(Policy::person()).and_then(|desk| {
+        let settings = desk.settings()?;
+        let suites = project::suites(&desk.root, settings, &desk.registry);
+        let planned: Vec<Planned> = suites.iter().map(|suite| plan(&desk, suite)).collect();
+        let file = settings.file.as_ref().map(|file| file.display().to_string());
+        Ok((file, planned))
+    });
+    let (file, planned) = match checked {
+        Ok(checked) => checked,
+        Err(error) => return fail(&error, format, paint),
+    };
+    let codes: Vec<u8> = planned.iter().map(|p| p.result.as_ref().map_or_else(exit::of_error, |_| 0)).collect();
+    if format == Format::Human {
+        print(&paint.dim(&file.map_or("no qaas.toml: what the folder shows".to_owned(), |file| format!("{file} is right"))));
+        for planned in &planned {
+            print(&text(planned, paint));
+        }
+    } else {
+        let suites: Vec<Value> = planned.iter().map(value).collect();
+        print_json(&json!({"status": "done", "config": file, "suites": suites}), format);
+    }
+    exit::worst(codes)
+}
+
+fn plan(desk: &Desk, suite: &Suite) -> Planned {
+    let planned = || {
+        let folder = project::resolve_dir(&desk.root, &suite.dir.to_string_lossy())?;
+        let (overrides, environment) = (&desk.overrides, &desk.environment);
+        let project = project::discover(&desk.root, suite, &desk.registry, &folder, overrides, environment)?;
+        let choice = project::choose_backend(&desk.registry, suite, &project, overrides)?;
+        let request = RunRequest {
+            options: suite.options.clone(),
+            paths: suite.paths.clone(),
+            ..RunRequest::new(Mode::Run, &folder, Path::new("SCRATCH"))
+        };
+        let plan = choice.backend.plan(&request, &project).map_err(|error| {
+            OpError::bad_argument(error.message).with_hint(error.hint.unwrap_or_default())
+        })?;
+        Ok(Plan {
+            backend: choice.backend.info().name,
+            python: project.interpreter.as_ref().map(|python| python.path.display().to_string()),
+            why: project.interpreter.map(|python| python.why),
+            argv: plan.steps.first().map(runner_core::plan::Step::argv).unwrap_or_default(),
+            passed_over: choice.passed_over,
+        })
+    };
+    Planned { suite: suite.name.clone(), result: planned() }
+}
+
+fn text(planned: &Planned, paint: Paint) -> String {
+    let name = paint.bold(&planned.suite);
+    match &planned.result {
+        Ok(plan) => {
+            let mut lines = vec![format!("{name}: {}", plan.backend)];
+            if let (Some(python), Some(why)) = (&plan.python, &plan.why) {
+                lines.push(format!("   {python} ({why})"));
+            }
+            lines.push(format!("   {}", paint.dim(&plan.argv.join(" "))));
+            lines.extend(plan.passed_over.iter().map(|note| format!("   {} {note}", paint.dim("note:"))));
+            lines.join("\n")
+        }
+        Err(error) => {
+            let hint = error.error.hint.as_ref().map(|hint| format!("\n   next: {hint}")).unwrap_or_default();
+            format!("{name}: {}{hint}", error.error.message)
+        }
+    }
+}
+
+fn value(planned: &Planned) -> Value {
+    match &planned.result {
+        Ok(plan) => json!({
+            "suite": planned.suite, "backend": plan.backend, "python": plan.python, "why": plan.why,
+            "argv": plan.argv, "passed_over": plan.passed_over,
+        }),
+        Err(error) => json!({"suite": planned.suite, "error": error.error}),
+    }
+}

@@ -1,0 +1,90 @@
+//! `qaas coverage`: a run, and what it covered.
+
+use runner_core::model::FileCoverage;
+use runner_core::ops::{Answer, get_coverage};
+use runner_core::policy::Policy;
+
+use super::output::{print, print_json};
+use super::run::{Watch, fail, structured};
+use super::{Context, signals};
+use crate::cli::{Coverage, Format};
+use crate::display::Detail;
+use crate::exit;
+
+pub(super) async fn run(context: &Context, command: Coverage) -> u8 {
+    let (format, paint) = (context.global.format, context.paint());
+    let desk = match context.desk(Policy::person()) {
+        Ok(desk) => desk,
+        Err(error) => return fail(&error, format, paint),
+    };
+    let arguments = get_coverage::Arguments {
+        paths: command.paths,
+        selectors: command.narrow.selectors,
+        cwd: command.narrow.cwd,
+        timeout: command.narrow.timeout,
+        suite: command.narrow.suite,
+        ..get_coverage::Arguments::default()
+    };
+    let mut watch = Watch::new(format, paint, Detail::Failures);
+    let answer = get_coverage::run(&desk, arguments, signals::cancel(), &mut |event| watch.event(event)).await;
+    match answer {
+        Ok(answer) => {
+            let code = exit::of_status(answer.status);
+            match format {
+                Format::Json => print_json(&structured(Ok(Answer::GetCoverage(Box::new(answer)))), format),
+                Format::Human => print(&table(&answer)),
+                Format::Jsonl => {}
+            }
+            code
+        }
+        Err(error) => fail(&error, format, paint),
+    }
+}
+
+/// One line a file, least covered first, and the whole at the end.
+fn table(answer: &get_coverage::Answer) -> String {
+    let mut files: Vec<&FileCoverage> = answer.measured.files.iter().collect();
+    files.retain(|file| answer.files.contains_key(&file.path));
+    files.sort_by(|a, b| a.percent.total_cmp(&b.percent).then_with(|| a.path.cmp(&b.path)));
+    let mut lines: Vec<String> = files.iter().map(|file| line(file)).collect();
+    let overall = answer.overall_percent.map_or("nothing was measured".to_owned(), |percent| format!("{percent:6.2} %"));
+    lines.push(format!("{overall}  overall ({})", answer.measures));
+    lines.join("\n")
+}
+
+fn line(file: &FileCoverage) -> String {
+    let missing = ranges(&file.missing_lines);
+    let missing = if missing.is_empty() { String::new() } else { format!("  not run: {missing}") };
+    format!("{:6.2} %  {}{missing}", file.percent, file.path)
+}
+
+/// `3, 7-9, 12`; long lists are cut.
+fn ranges(lines: &[u32]) -> String {
+    const MOST: usize = 12;
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for &line in lines {
+        match ranges.last_mut() {
+            Some((_, end)) if *end + 1 == line => *end = line,
+            _ => ranges.push((line, line)),
+        }
+    }
+    let word = |&(start, end): &(u32, u32)| if start == end { start.to_string() } else { format!("{start}-{end}") };
+    let mut words: Vec<String> = ranges.iter().take(MOST).map(word).collect();
+    if ranges.len() > MOST {
+        words.push(format!("and {} more places", ranges.len() - MOST));
+    }
+    words.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ranges;
+
+    #[test]
+    fn neighbouring_lines_become_a_range() {
+        assert_eq!(ranges(&[3, 7, 8, 9, 12]), "3, 7-9, 12");
+        assert_eq!(ranges(&[]), "");
+        let scattered: Vec<u32> = (0..20).map(|n| n * 2).collect();
+        assert!(ranges(&scattered).ends_with("22, and 8 more places"));
+    }
+}

@@ -1,0 +1,40 @@
+//! `qaas list`: which tests there are. Runs none.
+
+use runner_core::ops::{Answer, list_tests};
+use runner_core::policy::Policy;
+
+use super::output::{complain, print, print_json};
+use super::run::{fail, structured};
+use super::{Context, signals};
+use crate::cli::{Format, List};
+use crate::display::count;
+
+pub(super) async fn run(context: &Context, command: List) -> u8 {
+    let (format, paint) = (context.global.format, context.paint());
+    let desk = match context.desk(Policy::person()) {
+        Ok(desk) => desk,
+        Err(error) => return fail(&error, format, paint),
+    };
+    let arguments = list_tests::Arguments {
+        selectors: command.narrow.selectors,
+        cwd: command.narrow.cwd,
+        timeout: command.narrow.timeout,
+        suite: command.narrow.suite,
+        ..list_tests::Arguments::default()
+    };
+    let answer = match list_tests::run(&desk, arguments, signals::cancel(), &mut |_| {}).await {
+        Ok(answer) => answer,
+        Err(error) => return fail(&error, format, paint),
+    };
+    let code = answer.exit();
+    if format != Format::Human {
+        print_json(&structured(Ok(Answer::ListTests(Box::new(answer)))), format);
+        return code;
+    }
+    print(&answer.nodeids.join("\n"));
+    for error in &answer.collection_errors {
+        complain(&format!("{} {}\n{}", paint.bold("could not be collected:"), error.nodeid, error.message));
+    }
+    complain(&paint.dim(&count(answer.total as u64, "test")));
+    code
+}

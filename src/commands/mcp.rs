@@ -1,0 +1,65 @@
+//! `qaas mcp`: serves the tools to agents.
+
+use mcp::{HttpOptions, serve_http, serve_stdio};
+use runner_core::policy::Policy;
+use runner_core::process::private_stdio;
+
+use super::output::complain;
+use super::run::fail;
+use super::{Context, block_on};
+use crate::cli::{Format, Mcp};
+use crate::exit;
+
+pub(super) fn run(context: &Context, command: Mcp) -> u8 {
+    if context.global.trust {
+        complain("qaas: a server takes no --trust: agree once with `qaas trust`");
+        return exit::USAGE;
+    }
+    let desk = match context.desk(Policy::agent()) {
+        Ok(desk) => desk,
+        Err(error) => return fail(&error, Format::Human, context.paint()),
+    };
+    match command.http {
+        Some(address) => {
+            let options = HttpOptions {
+                address,
+                allow_remote: command.http_any_address,
+                token_file: command.http_token_file,
+            };
+            block_on(async {
+                let announce = |at: &mcp::Listening| {
+                    complain(&format!("qaas: serving {} (token in {})", at.url, at.token_file.display()));
+                };
+                match serve_http(desk, options, announce).await {
+                    Ok(_) => exit::PASSED,
+                    Err(error) => {
+                        complain(&format!("qaas: {error}\nnext: {}", error.hint()));
+                        exit::USAGE
+                    }
+                }
+            })
+        }
+        None => stdio(desk),
+    }
+}
+
+/// The real descriptors are moved away first: nothing that is started can reach the protocol.
+fn stdio(desk: runner_core::ops::Desk) -> u8 {
+    let (reader, writer) = match private_stdio() {
+        Ok(pair) => pair,
+        Err(error) => {
+            complain(&format!("qaas: standard input and output cannot be used: {error}"));
+            return exit::USAGE;
+        }
+    };
+    let (reader, writer) = (std::fs::File::from(reader), std::fs::File::from(writer));
+    block_on(async {
+        match serve_stdio(desk, reader, writer).await {
+            Ok(_) => exit::PASSED,
+            Err(error) => {
+                complain(&format!("qaas: signals cannot be taken over: {error}"));
+                exit::NOT_JUDGED
+            }
+        }
+    })
+}

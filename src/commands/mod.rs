@@ -1,0 +1,70 @@
+//! The commands: thin. Flags become arguments of `ops`, answers go to [`crate::display`].
+
+mod affected;
+mod backend;
+mod call;
+mod check;
+mod coverage;
+mod desk;
+mod list;
+mod mcp;
+mod output;
+mod repeat;
+mod run;
+mod schema;
+mod show;
+mod signals;
+mod trust;
+
+use std::future::Future;
+use std::process::ExitCode;
+
+use runner_core::environment::Environment;
+
+use crate::cli::{Cli, Command, Global};
+use crate::{exit, external, world};
+
+/// What every command is given.
+pub(crate) struct Context {
+    pub(crate) global: Global,
+    pub(crate) environment: Environment,
+}
+
+/// Carries out one command line.
+pub(crate) fn dispatch(cli: Cli) -> ExitCode {
+    let context = Context { global: cli.global, environment: world::environment() };
+    let code = match cli.command {
+        Command::Run(command) => block_on(run::run(&context, command)),
+        Command::Repeat(command) => block_on(repeat::run(&context, command)),
+        Command::Affected(command) => block_on(affected::run(&context, command)),
+        Command::Coverage(command) => block_on(coverage::run(&context, command)),
+        Command::List(command) => block_on(list::run(&context, command)),
+        Command::Show(command) => block_on(show::run(&context, command)),
+        Command::Check => check::run(&context),
+        Command::Backend(command) => backend::run(&context, &command),
+        Command::Mcp(command) => mcp::run(&context, command),
+        Command::Call(command) => block_on(call::run(&context, command)),
+        Command::Trust(command) => trust::run(&context, &command),
+        Command::Schema => schema::run(),
+        Command::External(words) => external_command(&context, &words),
+    };
+    ExitCode::from(code)
+}
+
+/// Runs one command's future. Two threads: one waits for the run, the other keeps light work going.
+fn block_on(command: impl Future<Output = u8>) -> u8 {
+    match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
+        Ok(runtime) => runtime.block_on(command),
+        Err(error) => {
+            output::complain(&format!("qaas: this system gives no threads: {error}"));
+            exit::NOT_JUDGED
+        }
+    }
+}
+
+fn external_command(context: &Context, words: &[std::ffi::OsString]) -> u8 {
+    let root = runner_core::project::find_root(context.global.root.as_deref(), &context.environment).ok();
+    let path = context.environment.get("PATH").map(std::ffi::OsStr::new);
+    output::complain(&external::run(words, path, root.as_deref(), &world::own_path()));
+    exit::USAGE
+}

@@ -1,0 +1,42 @@
+//! `qaas repeat`: one test many times, and how flaky it is.
+
+use runner_core::ops::{Answer, run_n_times};
+use runner_core::policy::Policy;
+
+use super::output::{print, print_json};
+use super::run::{Watch, fail, structured};
+use super::{Context, signals};
+use crate::cli::{Format, Repeat};
+use crate::display::Detail;
+use crate::exit;
+
+pub(super) async fn run(context: &Context, command: Repeat) -> u8 {
+    let (format, paint) = (context.global.format, context.paint());
+    let desk = match context.desk(Policy::person()) {
+        Ok(desk) => desk,
+        Err(error) => return fail(&error, format, paint),
+    };
+    let arguments = run_n_times::Arguments {
+        test_id: command.test_id,
+        n: command.n,
+        cwd: command.cwd,
+        timeout: command.timeout,
+        suite: command.suite,
+        background: false,
+    };
+    let mut watch = Watch::new(format, paint, Detail::Failures);
+    let answer = run_n_times::run(&desk, arguments, signals::cancel(), &mut |event| watch.event(event)).await;
+    match answer {
+        Ok(answer) => {
+            let code = exit::of_status(answer.status);
+            let headline = answer.headline();
+            match format {
+                Format::Json => print_json(&structured(Ok(Answer::RunNTimes(Box::new(answer)))), format),
+                Format::Human => print(&paint.bold(&headline)),
+                Format::Jsonl => {}
+            }
+            code
+        }
+        Err(error) => fail(&error, format, paint),
+    }
+}

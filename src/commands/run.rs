@@ -1,0 +1,125 @@
+//! `qaas run`: tests, for people. Several suites run one after another, one report each, worst exit.
+
+use std::path::Path;
+
+use mcp::Reply;
+use runner_core::event::RunEvent;
+use runner_core::junit;
+use runner_core::ops::{Answer, OpError, run_suite};
+use runner_core::policy::Policy;
+use runner_core::report::Report;
+use serde_json::Value;
+
+use super::output::{complain, print_error, print_json};
+use super::{Context, signals};
+use crate::cli::{Format, Run};
+use crate::display::{Detail, Paint, Screen, stdout_colors};
+use crate::exit;
+
+pub(super) async fn run(context: &Context, command: Run) -> u8 {
+    let (format, paint) = (context.global.format, context.paint());
+    let desk = match context.desk(Policy::person()) {
+        Ok(desk) => desk,
+        Err(error) => return fail(&error, format, paint),
+    };
+    let junit = command.junit.clone();
+    let one_test = command.narrow.selectors.len() == 1 && command.narrow.selectors[0].contains("::");
+    let detail = if command.verbose || one_test { Detail::Everything } else { Detail::Failures };
+    let mut watch = Watch::new(format, paint, detail);
+    let arguments = arguments(command);
+    let answers = run_suite::run_all(&desk, arguments, signals::cancel(), &mut |event| watch.event(event)).await;
+
+    let mut codes: Vec<u8> = answers.iter().map(|(_, answer)| code(answer)).collect();
+    for (_, answer) in answers {
+        match answer {
+            Ok(answer) if format == Format::Json => {
+                print_json(&structured(Ok(Answer::RunSuite(Box::new(answer)))), format);
+            }
+            Ok(_) => {}
+            Err(error) => print_error(&error, format, paint),
+        }
+    }
+    if let Some(path) = junit {
+        codes.extend(write_junit(&context.environment.cwd.join(path), &watch.reports));
+    }
+    exit::worst(codes)
+}
+
+fn arguments(command: Run) -> run_suite::Arguments {
+    run_suite::Arguments {
+        selectors: command.narrow.selectors,
+        failed_of: command.failed,
+        max_failures: if command.exit_first { Some(1) } else { command.maxfail },
+        cwd: command.narrow.cwd,
+        timeout: command.narrow.timeout,
+        suite: command.narrow.suite,
+        keyword: command.keyword,
+        markers: command.markers,
+        workers: command.workers,
+        extra_args: command.args,
+        ..run_suite::Arguments::default()
+    }
+}
+
+fn code(answer: &Result<run_suite::Answer, OpError>) -> u8 {
+    match answer {
+        Ok(answer) => exit::of_status(answer.status),
+        Err(error) => exit::of_error(error),
+    }
+}
+
+/// An answer's structure, whole: a person's programs get all rows.
+pub(super) fn structured(answer: Result<Answer, OpError>) -> Value {
+    Value::Object(Reply::of(answer, None).structured)
+}
+
+/// Prints an error and gives its exit code.
+pub(super) fn fail(error: &OpError, format: Format, paint: Paint) -> u8 {
+    print_error(error, format, paint);
+    exit::of_error(error)
+}
+
+fn write_junit(path: &Path, reports: &[Report]) -> Option<u8> {
+    let written = junit::write(reports).map_err(|error| error.to_string());
+    let error = written.and_then(|xml| std::fs::write(path, xml).map_err(|error| error.to_string())).err()?;
+    complain(&format!("qaas: {} could not be written: {error}", path.display()));
+    Some(exit::USAGE)
+}
+
+impl Context {
+    pub(super) fn paint(&self) -> Paint {
+        Paint { colors: stdout_colors(self.global.color, &self.environment) }
+    }
+}
+
+/// What looks on while runs go on: the screen, or a line of JSON for each event. Keeps each run's report.
+pub(super) struct Watch {
+    format: Format,
+    screen: Screen<std::io::Stdout>,
+    pub(super) reports: Vec<Report>,
+}
+
+impl Watch {
+    pub(super) fn new(format: Format, paint: Paint, detail: Detail) -> Self {
+        Self { format, screen: Screen::new(std::io::stdout(), paint, detail), reports: Vec::new() }
+    }
+
+    pub(super) fn event(&mut self, event: &RunEvent) {
+        if matches!(event, RunEvent::Started(_)) || self.reports.is_empty() {
+            self.reports.push(Report::default());
+        }
+        if let Some(report) = self.reports.last_mut() {
+            report.add(event);
+        }
+        match self.format {
+            // A reader that went away does not end the run: its report is stored all the same.
+            Format::Human => drop(self.reports.last().map(|report| self.screen.event(event, report))),
+            Format::Jsonl => {
+                if let Ok(value) = serde_json::to_value(event) {
+                    print_json(&value, Format::Jsonl);
+                }
+            }
+            Format::Json => {}
+        }
+    }
+}

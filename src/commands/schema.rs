@@ -1,0 +1,10 @@
+//! `qaas schema`: the JSON schema of `qaas.toml`.
+
+use super::output::print_json;
+use crate::cli::Format;
+use crate::exit;
+
+pub(super) fn run() -> u8 {
+    print_json(&runner_core::config::schema(), Format::Json);
+    exit::PASSED
+}

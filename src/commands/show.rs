@@ -1,0 +1,59 @@
+//! `qaas show`: a stored run, read back.
+
+use runner_core::ops::{OpError, get_run};
+use runner_core::policy::Policy;
+use serde_json::{Map, Value, json};
+
+use super::output::{print, print_json};
+use super::run::{fail, structured};
+use super::{Context, signals};
+use crate::cli::{Format, Show};
+use crate::display::{Detail, Screen};
+use crate::exit;
+
+pub(super) async fn run(context: &Context, command: Show) -> u8 {
+    let (format, paint) = (context.global.format, context.paint());
+    let shown = async {
+        let desk = context.desk(Policy::person())?;
+        if format != Format::Human || command.output || command.test.is_some() || command.outcome.is_some() {
+            let arguments = get_run::Arguments::from_json(&question(&command))?;
+            let answer = get_run::run(&desk, arguments, signals::cancel()).await?;
+            return Ok(show_answer(format, answer));
+        }
+        let report = get_run::stored(&desk, &command.run)?;
+        // A reader that went away is no error.
+        let _ = Screen::new(std::io::stdout(), paint, Detail::Failures).whole(&report);
+        Ok(exit::PASSED)
+    };
+    shown.await.unwrap_or_else(|error: OpError| fail(&error, format, paint))
+}
+
+fn question(command: &Show) -> Map<String, Value> {
+    let part = command.output.then_some("output");
+    let question = json!({
+        "run_id": command.run, "nodeid": command.test, "outcome": command.outcome, "part": part,
+    });
+    question.as_object().cloned().unwrap_or_default()
+}
+
+fn show_answer(format: Format, answer: runner_core::ops::Answer) -> u8 {
+    use runner_core::ops::Answer;
+    let Answer::GetRun(page) = &answer else {
+        print_json(&structured(Ok(answer)), format);
+        return exit::PASSED;
+    };
+    if format != Format::Human {
+        print_json(&structured(Ok(answer)), format);
+        return exit::PASSED;
+    }
+    if let Some(output) = &page.output {
+        print(output.trim_end());
+    }
+    for row in &page.tests {
+        print(&format!("{:<7} {}", row.outcome, row.nodeid));
+        for text in [&row.message, &row.output].into_iter().flatten() {
+            print(text.trim_end());
+        }
+    }
+    exit::PASSED
+}
