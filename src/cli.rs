@@ -8,9 +8,17 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// A test runner for people and for AI agents: facts, and a status that cannot lie.
 #[derive(Debug, Parser)]
-#[command(name = "qaas", version, max_term_width = 110, subcommand_required = true, arg_required_else_help = true)]
-#[command(after_help = "Exit codes: 0 passed · 1 tests failed · 2 could not be judged (broken, incomplete, time \
-limit) · 4 bad arguments, configuration or untrusted · 5 no tests · 130 cancelled")]
+#[command(
+    name = "qaas",
+    version,
+    max_term_width = 110,
+    subcommand_required = true,
+    arg_required_else_help = true
+)]
+#[command(
+    after_help = "Exit codes: 0 passed · 1 tests failed · 2 could not be judged (broken, incomplete, time \
+limit) · 4 bad arguments, configuration or untrusted · 5 no tests · 130 cancelled"
+)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -28,7 +36,14 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "FILE", help_heading = "Everywhere")]
     pub(crate) config: Option<PathBuf>,
     /// How to print: for people, one JSON value, or one JSON line per event
-    #[arg(long, global = true, value_enum, default_value_t, value_name = "FORMAT", help_heading = "Everywhere")]
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        value_name = "FORMAT",
+        help_heading = "Everywhere"
+    )]
     pub(crate) format: Format,
     /// The Python that runs the tests, instead of the suite's
     #[arg(long, global = true, value_name = "PATH", help_heading = "Everywhere")]
@@ -37,7 +52,14 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "NAME", help_heading = "Everywhere")]
     pub(crate) backend: Option<String>,
     /// When to use colours (`NO_COLOR` is respected)
-    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN", help_heading = "Everywhere")]
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        value_name = "WHEN",
+        help_heading = "Everywhere"
+    )]
     pub(crate) color: Color,
     /// Use what this qaas.toml wants to run, without `qaas trust` (for continuous integration)
     #[arg(long, global = true, help_heading = "Everywhere")]

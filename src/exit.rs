@@ -19,7 +19,9 @@ pub(crate) fn of_status(status: Status) -> u8 {
         Status::Failed => FAILED,
         Status::NoTests => NO_TESTS,
         Status::Cancelled => CANCELLED,
-        Status::Broken | Status::Incomplete | Status::TimedOut | Status::Queued | Status::Running => NOT_JUDGED,
+        Status::Broken | Status::Incomplete | Status::TimedOut | Status::Queued | Status::Running => {
+            NOT_JUDGED
+        }
     }
 }
 
@@ -36,7 +38,12 @@ pub(crate) fn of_error(error: &OpError) -> u8 {
 /// The exit code of several runs: the one that says the worst.
 pub(crate) fn worst(codes: impl IntoIterator<Item = u8>) -> u8 {
     const ORDER: [u8; 6] = [PASSED, NO_TESTS, FAILED, NOT_JUDGED, USAGE, CANCELLED];
-    let rank = |code: &u8| ORDER.iter().position(|known| known == code).unwrap_or(ORDER.len());
+    let rank = |code: &u8| {
+        ORDER
+            .iter()
+            .position(|known| known == code)
+            .unwrap_or(ORDER.len())
+    };
     codes.into_iter().max_by_key(rank).unwrap_or(NO_TESTS)
 }
 

@@ -8,26 +8,36 @@ use runner_core::registry::nearest;
 /// Built-in commands, for the did-you-mean.
 fn built_in() -> Vec<String> {
     use clap::CommandFactory;
-    crate::cli::Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect()
+    crate::cli::Cli::command()
+        .get_subcommands()
+        .map(|command| command.get_name().to_owned())
+        .collect()
 }
 
 /// The program `qaas-NAME`, taken only from absolute PATH entries whose real path is outside the root: a repository
 /// must not be able to plant a command.
 pub(crate) fn find(name: &str, path: Option<&OsStr>, root: Option<&Path>) -> Option<PathBuf> {
-    programs(path, root).into_iter().find(|(known, _)| known == name).map(|(_, program)| program)
+    programs(path, root)
+        .into_iter()
+        .find(|(known, _)| known == name)
+        .map(|(_, program)| program)
 }
 
 /// All `qaas-*` programs on PATH, first come first.
 fn programs(path: Option<&OsStr>, root: Option<&Path>) -> Vec<(String, PathBuf)> {
     let mut found = Vec::new();
     for folder in std::env::split_paths(path.unwrap_or_default()).filter(|folder| folder.is_absolute()) {
-        let Ok(folder) = folder.canonicalize() else { continue };
+        let Ok(folder) = folder.canonicalize() else {
+            continue;
+        };
         if root.is_some_and(|root| folder.starts_with(root)) {
             continue;
         }
         for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
             let name = entry.file_name();
-            let Some(name) = name.to_str().and_then(|name| name.strip_prefix("qaas-")) else { continue };
+            let Some(name) = name.to_str().and_then(|name| name.strip_prefix("qaas-")) else {
+                continue;
+            };
             let program = entry.path();
             let inside = |root: &Path| program.canonicalize().is_ok_and(|real| real.starts_with(root));
             if is_executable(&program) && !root.is_some_and(inside) {
@@ -41,7 +51,8 @@ fn programs(path: Option<&OsStr>, root: Option<&Path>) -> Vec<(String, PathBuf)>
 #[cfg(unix)]
 fn is_executable(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
-    path.metadata().is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+    path.metadata()
+        .is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
 }
 
 #[cfg(not(unix))]
@@ -73,7 +84,10 @@ fn unknown(name: &str, path: Option<&OsStr>, root: Option<&Path>) -> String {
 }
 
 /// `QAAS` points back to this program, so that the other one can call it.
-#[expect(clippy::disallowed_methods, reason = "becomes the other program; nothing is supervised")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "becomes the other program; nothing is supervised"
+)]
 fn replace_process(program: &Path, words: &[OsString], own: &Path) -> String {
     let mut command = std::process::Command::new(program);
     command.args(words).env("QAAS", own);

@@ -32,5 +32,9 @@ fn main() -> ExitCode {
 /// Clap's own answers: help and version are successes, everything else is a bad argument.
 fn usage(error: &clap::Error) -> ExitCode {
     let _ = error.print();
-    ExitCode::from(if error.use_stderr() { exit::USAGE } else { exit::PASSED })
+    ExitCode::from(if error.use_stderr() {
+        exit::USAGE
+    } else {
+        exit::PASSED
+    })
 }

@@ -7,9 +7,15 @@ use runner_core::environment::Environment;
 use runner_core::process::Supervisor;
 
 /// A snapshot of the process's environment.
-#[expect(clippy::disallowed_methods, reason = "this is the one door to the environment")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the one door to the environment"
+)]
 pub(crate) fn environment() -> Environment {
-    let mut environment = Environment { cwd: std::env::current_dir().unwrap_or_default(), ..Environment::default() };
+    let mut environment = Environment {
+        cwd: std::env::current_dir().unwrap_or_default(),
+        ..Environment::default()
+    };
     for (name, value) in std::env::vars_os() {
         match (name.into_string(), value.into_string()) {
             (Ok(name), Ok(value)) => {
@@ -31,12 +37,18 @@ pub(crate) fn own_program() -> PathBuf {
 }
 
 /// Where this program lies, for others to call.
-#[expect(clippy::disallowed_methods, reason = "this is the one door to the environment")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the one door to the environment"
+)]
 pub(crate) fn own_path() -> PathBuf {
     std::env::current_exe().unwrap_or_else(|_| PathBuf::from("qaas"))
 }
 
 /// The supervising process is this program with a hidden first argument.
 pub(crate) fn supervisor() -> Supervisor {
-    Supervisor { program: own_program(), args: vec![OsString::from(crate::SUPERVISE)] }
+    Supervisor {
+        program: own_program(),
+        args: vec![OsString::from(crate::SUPERVISE)],
+    }
 }

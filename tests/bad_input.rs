@@ -6,7 +6,10 @@ use crate::support::Project;
 
 fn project() -> Project {
     Project::new()
-        .file("tests/test_a.py", "def test_alpha(): pass\ndef test_beta(): pass\n")
+        .file(
+            "tests/test_a.py",
+            "def test_alpha(): pass\ndef test_beta(): pass\n",
+        )
         .file("src/a.py", "")
 }
 
@@ -14,15 +17,27 @@ fn project() -> Project {
 fn refused(project: &Project, tool: &str, arguments: &serde_json::Value) -> (String, String) {
     let answer = project.call(tool, arguments);
     let error = &answer["error"];
-    assert!(error.is_object(), "{tool} {arguments} was not refused: {answer:#}");
-    let text = format!("{} {}", error["message"].as_str().unwrap(), error["hint"].as_str().unwrap_or_default());
+    assert!(
+        error.is_object(),
+        "{tool} {arguments} was not refused: {answer:#}"
+    );
+    let text = format!(
+        "{} {}",
+        error["message"].as_str().unwrap(),
+        error["hint"].as_str().unwrap_or_default()
+    );
     (error["code"].as_str().unwrap().to_owned(), text)
 }
 
 #[test]
 fn a_path_that_does_not_exist_is_never_a_keyword() {
     let project = project();
-    for selector in ["tests/test_b.py", "no/such/folder", "test_zzz.py", "tests/test_zzz.py::test_x"] {
+    for selector in [
+        "tests/test_b.py",
+        "no/such/folder",
+        "test_zzz.py",
+        "tests/test_zzz.py::test_x",
+    ] {
         let (_, text) = refused(&project, "run_suite", &json!({"selector": selector}));
         assert!(text.contains(selector.split("::").next().unwrap()), "{text}");
         assert_eq!(project.qaas(&["run", selector]).code, Some(4), "{selector}");
@@ -31,14 +46,25 @@ fn a_path_that_does_not_exist_is_never_a_keyword() {
 
 #[test]
 fn a_nodeid_that_does_not_exist_says_which_are_near() {
-    let (_, text) = refused(&project(), "run_single", &json!({"test_id": "tests/test_a.py::test_alhpa"}));
+    let (_, text) = refused(
+        &project(),
+        "run_single",
+        &json!({"test_id": "tests/test_a.py::test_alhpa"}),
+    );
     assert!(text.contains("tests/test_a.py::test_alpha"), "{text}");
 }
 
 #[test]
 fn selectors_never_become_options_or_argument_files() {
     let project = project().file("args.txt", "--version\n");
-    for selector in ["-p no:terminal", " --collect-only", "@args.txt", "--rootdir=/", "a\u{0}b", "a\nb"] {
+    for selector in [
+        "-p no:terminal",
+        " --collect-only",
+        "@args.txt",
+        "--rootdir=/",
+        "a\u{0}b",
+        "a\nb",
+    ] {
         let (code, text) = refused(&project, "run_suite", &json!({"selector": selector}));
         assert!(!code.is_empty() && !text.is_empty());
     }
@@ -52,9 +78,18 @@ fn nothing_outside_the_root_is_run() {
     std::fs::write(&outside, format!("open({marker:?}, 'w')\ndef test_x(): pass\n")).unwrap();
     #[cfg(unix)]
     std::os::unix::fs::symlink(project.outside(), project.root().join("link")).unwrap();
-    for selector in ["../test_out.py", outside.to_str().unwrap(), "link/test_out.py", "tests/../../test_out.py"] {
+    for selector in [
+        "../test_out.py",
+        outside.to_str().unwrap(),
+        "link/test_out.py",
+        "tests/../../test_out.py",
+    ] {
         refused(&project, "run_suite", &json!({"selector": selector}));
-        refused(&project, "run_single", &json!({"test_id": format!("{selector}::test_x")}));
+        refused(
+            &project,
+            "run_single",
+            &json!({"test_id": format!("{selector}::test_x")}),
+        );
     }
     refused(&project, "run_suite", &json!({"cwd": ".."}));
     refused(&project, "run_suite", &json!({"cwd": "link"}));
@@ -64,12 +99,23 @@ fn nothing_outside_the_root_is_run() {
 #[test]
 fn time_limits_and_counts_out_of_range_are_refused() {
     let project = project();
-    for timeout in [json!(0), json!(-1), json!("soon"), json!(901), json!(1e308), json!([1])] {
+    for timeout in [
+        json!(0),
+        json!(-1),
+        json!("soon"),
+        json!(901),
+        json!(1e308),
+        json!([1]),
+    ] {
         let (_, text) = refused(&project, "run_suite", &json!({"timeout_s": timeout}));
         assert!(text.contains("timeout_s"), "{text}");
     }
     for n in [json!(0), json!(21), json!(2.5), json!("many"), json!(null)] {
-        let (_, text) = refused(&project, "run_n_times", &json!({"test_id": "tests/test_a.py::test_alpha", "n": n}));
+        let (_, text) = refused(
+            &project,
+            "run_n_times",
+            &json!({"test_id": "tests/test_a.py::test_alpha", "n": n}),
+        );
         assert!(text.contains('n'), "{text}");
     }
     let (_, text) = refused(&project, "run_suite", &json!({"selektor": "x"}));
@@ -78,14 +124,19 @@ fn time_limits_and_counts_out_of_range_are_refused() {
 
 #[test]
 fn no_interpreter_and_no_pytest_are_told_with_the_way_out() {
-    let named = project().file("qaas.toml", "[suite.default]\noptions = { python = \"gone/bin/python\" }\n");
+    let named = project().file(
+        "qaas.toml",
+        "[suite.default]\noptions = { python = \"gone/bin/python\" }\n",
+    );
     let (_, text) = refused(&named, "run_suite", &json!({}));
     assert!(text.contains("gone/bin/python"), "{text}");
     assert_eq!(named.qaas(&["run"]).code, Some(4));
 
     let bare = crate::support::venv("bare");
     let bare = bare.ancestors().nth(2).unwrap().to_str().unwrap();
-    let without = Project::bare().env("VIRTUAL_ENV", bare).file("test_a.py", "def test_a(): pass\n");
+    let without = Project::bare()
+        .env("VIRTUAL_ENV", bare)
+        .file("test_a.py", "def test_a(): pass\n");
     let (_, text) = refused(&without, "run_single", &json!({"test_id": "test_a.py::test_a"}));
     assert!(text.contains("pytest is not installed"), "{text}");
     assert!(text.contains("pip install pytest"), "{text}");
@@ -102,7 +153,10 @@ fn no_tests_is_an_error_with_exit_code_5() {
 
 #[test]
 fn a_broken_config_is_told_with_file_line_and_the_right_name() {
-    let project = project().file("qaas.toml", "[suite.unit]\nbackend = \"pytest-events\"\ntimout = \"5m\"\n");
+    let project = project().file(
+        "qaas.toml",
+        "[suite.unit]\nbackend = \"pytest-events\"\ntimout = \"5m\"\n",
+    );
     let answer = project.qaas(&["check"]);
     assert_eq!(answer.code, Some(4), "{}", answer.stderr);
     assert!(answer.stderr.contains("qaas.toml:3"), "{}", answer.stderr);

@@ -17,9 +17,19 @@ struct Client {
 
 impl Client {
     fn start(project: &Project) -> Self {
-        let mut server = project.command(&["mcp"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut server = project
+            .command(&["mcp"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
         let (stdin, stdout) = (server.stdin.take(), server.stdout.take().unwrap());
-        let mut client = Self { server, stdin, stdout: BufReader::new(stdout), next_id: 0 };
+        let mut client = Self {
+            server,
+            stdin,
+            stdout: BufReader::new(stdout),
+            next_id: 0,
+        };
         let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}});
         client.ask("initialize", &hello);
         client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
@@ -37,8 +47,12 @@ impl Client {
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
         loop {
             let mut line = String::new();
-            assert!(self.stdout.read_line(&mut line).unwrap() > 0, "the server closed its output");
-            let message: Value = serde_json::from_str(&line).expect("nothing but JSON-RPC on standard output");
+            assert!(
+                self.stdout.read_line(&mut line).unwrap() > 0,
+                "the server closed its output"
+            );
+            let message: Value =
+                serde_json::from_str(&line).expect("nothing but JSON-RPC on standard output");
             if message["id"] == id {
                 return message.get("result").or(message.get("error")).unwrap().clone();
             }
@@ -51,7 +65,12 @@ impl Client {
 
     fn tools(&mut self) -> Vec<String> {
         let list = self.ask("tools/list", &json!({}));
-        list["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+        list["tools"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|tool| tool["name"].as_str().unwrap().to_owned())
+            .collect()
     }
 }
 
@@ -63,7 +82,10 @@ impl Drop for Client {
 }
 
 fn project() -> Project {
-    Project::new().file("test_a.py", "def test_ok(): print('{\"jsonrpc\": \"2.0\"}')\ndef test_bad(): assert 1 == 2\n")
+    Project::new().file(
+        "test_a.py",
+        "def test_ok(): print('{\"jsonrpc\": \"2.0\"}')\ndef test_bad(): assert 1 == 2\n",
+    )
 }
 
 #[test]
@@ -74,10 +96,18 @@ fn the_structure_and_the_text_each_tell_the_whole() {
     assert_eq!(structure["status"], "failed");
     assert_eq!(structure["totals"], json!({"total": 2, "failed": 1, "passed": 1}));
     let text = result["content"][0]["text"].as_str().unwrap();
-    for part in ["failed", "test_a.py::test_bad", structure["run_id"].as_str().unwrap()] {
+    for part in [
+        "failed",
+        "test_a.py::test_bad",
+        structure["run_id"].as_str().unwrap(),
+    ] {
         assert!(text.contains(part), "{part} is missing: {text}");
     }
-    assert_ne!(result["isError"], json!(true), "failing tests are an answer, not an error");
+    assert_ne!(
+        result["isError"],
+        json!(true),
+        "failing tests are an answer, not an error"
+    );
 }
 
 #[test]
@@ -101,9 +131,20 @@ fn call_prints_what_the_server_answers() {
 
 #[test]
 fn the_offer_follows_the_configuration() {
-    let all = ["run_suite", "run_single", "run_n_times", "affected_tests", "get_coverage", "list_tests", "get_run"];
+    let all = [
+        "run_suite",
+        "run_single",
+        "run_n_times",
+        "affected_tests",
+        "get_coverage",
+        "list_tests",
+        "get_run",
+    ];
     let tools = Client::start(&project()).tools();
-    assert!(all.iter().all(|name| tools.contains(&(*name).to_owned())), "{tools:?}");
+    assert!(
+        all.iter().all(|name| tools.contains(&(*name).to_owned())),
+        "{tools:?}"
+    );
 
     let off = project().file("qaas.toml", "[suite.unit]\ncoverage = false\n");
     assert!(!Client::start(&off).tools().contains(&"get_coverage".to_owned()));
@@ -124,7 +165,10 @@ fn a_broken_config_still_starts_the_server() {
 
 #[test]
 fn an_unknown_tool_is_a_protocol_error() {
-    assert_eq!(Client::start(&project()).call("no_such_tool", &json!({}))["code"], -32602);
+    assert_eq!(
+        Client::start(&project()).call("no_such_tool", &json!({}))["code"],
+        -32602
+    );
 }
 
 #[test]
@@ -135,5 +179,9 @@ fn a_background_run_can_be_fetched_later() {
     let done = client.call("get_run", &json!({"run_id": run_id, "wait_s": 60}))["structuredContent"].clone();
     assert_eq!(done["status"], "failed", "{done:#}");
     let mut restarted = Client::start(&Project::new());
-    assert_eq!(restarted.call("get_run", &json!({"run_id": run_id}))["isError"], true, "another repository's run");
+    assert_eq!(
+        restarted.call("get_run", &json!({"run_id": run_id}))["isError"],
+        true,
+        "another repository's run"
+    );
 }

@@ -10,18 +10,34 @@ const BACKENDS: [&str; 3] = ["pytest-events", "pytest-json", "pytest-terminal"];
 
 /// Every row of an answer, collection errors included, as `nodeid -> outcome`.
 fn rows(answer: &Value) -> BTreeMap<String, String> {
-    let lists = ["tests", "collection_errors"].into_iter().filter_map(|key| answer[key].as_array());
+    let lists = ["tests", "collection_errors"]
+        .into_iter()
+        .filter_map(|key| answer[key].as_array());
     let text = |row: &Value, key: &str| row[key].as_str().map(str::to_owned);
     lists
         .flatten()
-        .map(|row| (text(row, "nodeid").unwrap(), text(row, "outcome").unwrap_or("error".to_owned())))
+        .map(|row| {
+            (
+                text(row, "nodeid").unwrap(),
+                text(row, "outcome").unwrap_or("error".to_owned()),
+            )
+        })
         .collect()
 }
 
 fn run(project: &Project, backend: &str) -> Value {
     let root = project.root();
-    let words = ["call", "run_suite", "--root", root.to_str().unwrap(), "--backend", backend];
-    project.qaas(&[&words[..], &["--args", r#"{"max_bytes": 0}"#]].concat()).json()
+    let words = [
+        "call",
+        "run_suite",
+        "--root",
+        root.to_str().unwrap(),
+        "--backend",
+        backend,
+    ];
+    project
+        .qaas(&[&words[..], &["--args", r#"{"max_bytes": 0}"#]].concat())
+        .json()
 }
 
 /// Runs one file with every backend, on the oldest and the newest pytest, and compares rows and status.
@@ -30,8 +46,10 @@ fn check(contents: &str, status: &str, expected: &[(&str, &str)]) {
         let project = Project::with_pytest(version).file("test_a.py", contents);
         for backend in BACKENDS {
             let answer = run(&project, backend);
-            let expected: BTreeMap<_, _> =
-                expected.iter().map(|(id, outcome)| ((*id).to_owned(), (*outcome).to_owned())).collect();
+            let expected: BTreeMap<_, _> = expected
+                .iter()
+                .map(|(id, outcome)| ((*id).to_owned(), (*outcome).to_owned()))
+                .collect();
             assert_eq!(rows(&answer), expected, "{version:?} {backend}: {answer:#}");
             assert_eq!(answer["status"], status, "{version:?} {backend}: {answer:#}");
         }
@@ -97,7 +115,10 @@ def test_strict(): pass
 def test_never_run(): os._exit(3)
 "#,
         "failed",
-        &[("test_a.py::test_strict", "failed"), ("test_a.py::test_never_run", "xfailed")],
+        &[
+            ("test_a.py::test_strict", "failed"),
+            ("test_a.py::test_never_run", "xfailed"),
+        ],
     );
 }
 
@@ -133,7 +154,10 @@ fn only_skips_are_green_but_say_so() {
 fn a_file_that_does_not_import_is_an_error_row_and_never_green() {
     for backend in BACKENDS {
         let project = Project::new()
-            .file("test_broken.py", "import no_such_module_anywhere\n\ndef test_x(): pass\n")
+            .file(
+                "test_broken.py",
+                "import no_such_module_anywhere\n\ndef test_x(): pass\n",
+            )
             .file("test_fine.py", "def test_y(): pass\n");
         let answer = run(&project, backend);
         assert_eq!(rows(&answer)["test_broken.py"], "error", "{backend}: {answer:#}");
@@ -146,12 +170,21 @@ fn a_file_that_does_not_import_is_an_error_row_and_never_green() {
 #[test]
 fn a_process_that_ends_itself_with_zero_is_never_green() {
     for backend in BACKENDS {
-        let project = Project::new()
-            .file("test_a.py", "import os\n\ndef test_one(): pass\ndef test_exits(): os._exit(0)\ndef test_three(): pass\n");
+        let project = Project::new().file(
+            "test_a.py",
+            "import os\n\ndef test_one(): pass\ndef test_exits(): os._exit(0)\ndef test_three(): pass\n",
+        );
         let answer = run(&project, backend);
         assert_eq!(answer["status"], "incomplete", "{backend}: {answer:#}");
-        assert_eq!(rows(&answer).get("test_a.py::test_one").map(String::as_str), Some("passed"), "{backend}");
-        assert!(!rows(&answer).contains_key("test_a.py::test_exits"), "{backend}: {answer:#}");
+        assert_eq!(
+            rows(&answer).get("test_a.py::test_one").map(String::as_str),
+            Some("passed"),
+            "{backend}"
+        );
+        assert!(
+            !rows(&answer).contains_key("test_a.py::test_exits"),
+            "{backend}: {answer:#}"
+        );
     }
 }
 
@@ -162,38 +195,79 @@ fn a_time_limit_keeps_what_finished_and_names_what_hung() {
             "test_a.py",
             "import time\n\ndef test_one(): pass\ndef test_hangs(): time.sleep(60)\ndef test_three(): pass\n",
         );
-        let answer = project.qaas(&["call", "run_suite", "--backend", backend, "--args", r#"{"timeout_s": 3}"#]).json();
+        let answer = project
+            .qaas(&[
+                "call",
+                "run_suite",
+                "--backend",
+                backend,
+                "--args",
+                r#"{"timeout_s": 3}"#,
+            ])
+            .json();
         assert_eq!(answer["status"], "timed_out", "{backend}: {answer:#}");
         assert_eq!(answer["timed_out"], true, "{backend}");
         assert_eq!(answer["exit_code"], Value::Null, "{backend}");
-        assert_eq!(rows(&answer), BTreeMap::from([("test_a.py::test_one".to_owned(), "passed".to_owned())]));
-        assert_eq!(answer["unfinished"][0]["nodeid"], "test_a.py::test_hangs", "{backend}: {answer:#}");
+        assert_eq!(
+            rows(&answer),
+            BTreeMap::from([("test_a.py::test_one".to_owned(), "passed".to_owned())])
+        );
+        assert_eq!(
+            answer["unfinished"][0]["nodeid"], "test_a.py::test_hangs",
+            "{backend}: {answer:#}"
+        );
     }
 }
 
 #[test]
 fn the_hang_report_shows_the_tests_own_line() {
-    let project =
-        Project::new().file("test_a.py", "import time\n\ndef helper():\n    time.sleep(60)\n\ndef test_hangs():\n    helper()\n");
+    let project = Project::new().file(
+        "test_a.py",
+        "import time\n\ndef helper():\n    time.sleep(60)\n\ndef test_hangs():\n    helper()\n",
+    );
     let answer = project.call("run_suite", &json!({"timeout_s": 2}));
     let hung = &answer["unfinished"][0];
     assert_eq!(hung["phase"], "call", "{answer:#}");
     let stack = hung["stack"].as_str().unwrap();
-    assert!(stack.contains("helper") && stack.contains("test_hangs"), "{stack}");
-    assert!(!stack.contains("_pytest"), "trimmed to the project's frames: {stack}");
+    assert!(
+        stack.contains("helper") && stack.contains("test_hangs"),
+        "{stack}"
+    );
+    assert!(
+        !stack.contains("_pytest"),
+        "trimmed to the project's frames: {stack}"
+    );
 }
 
 #[test]
 fn addopts_of_the_project_cannot_spoil_the_rows() {
-    for addopts in ["-qq", "-v", "--tb=no", "--ff", "--color=yes", "-n 2", "--json-report --json-report-file=other.json"] {
+    for addopts in [
+        "-qq",
+        "-v",
+        "--tb=no",
+        "--ff",
+        "--color=yes",
+        "-n 2",
+        "--json-report --json-report-file=other.json",
+    ] {
         for backend in BACKENDS {
             let project = Project::new()
                 .file("pytest.ini", &format!("[pytest]\naddopts = {addopts}\n"))
-                .file("test_a.py", "def test_ok(): pass\ndef test_bad(): assert 1 == 2, 'told you'\n");
+                .file(
+                    "test_a.py",
+                    "def test_ok(): pass\ndef test_bad(): assert 1 == 2, 'told you'\n",
+                );
             let answer = run(&project, backend);
-            let expected = [("test_a.py::test_ok", "passed"), ("test_a.py::test_bad", "failed")];
+            let expected = [
+                ("test_a.py::test_ok", "passed"),
+                ("test_a.py::test_bad", "failed"),
+            ];
             let expected = expected.map(|(id, outcome)| (id.to_owned(), outcome.to_owned()));
-            assert_eq!(rows(&answer), BTreeMap::from(expected), "{addopts} {backend}: {answer:#}");
+            assert_eq!(
+                rows(&answer),
+                BTreeMap::from(expected),
+                "{addopts} {backend}: {answer:#}"
+            );
         }
     }
 }

@@ -24,10 +24,16 @@ fn run_shows_failures_with_their_text_and_a_summary() {
     let answer = shop().qaas(&["run"]);
     assert_eq!(answer.code, Some(1), "{}{}", answer.stdout, answer.stderr);
     let text = &answer.stdout;
-    assert!(text.contains("FAILED tests/test_money.py::test_share_adds_up"), "{text}");
+    assert!(
+        text.contains("FAILED tests/test_money.py::test_share_adds_up"),
+        "{text}"
+    );
     assert!(text.contains("assert 99 == 100"), "{text}");
     assert!(text.contains("ERROR tests/test_invoice.py (collect)"), "{text}");
-    assert!(text.contains("failed: 1 failed, 1 error, 3 passed, 1 skipped"), "{text}");
+    assert!(
+        text.contains("failed: 1 failed, 1 error, 3 passed, 1 skipped"),
+        "{text}"
+    );
     assert!(!text.contains('\u{1b}'), "no colours into a pipe: {text:?}");
 }
 
@@ -50,13 +56,38 @@ fn failed_reruns_exactly_what_failed() {
 #[test]
 fn what_a_pytest_user_types_first_works() {
     let project = shop();
-    assert_eq!(project.qaas(&["run", "tests/test_money.py", "-k", "parse"]).code, Some(0));
+    assert_eq!(
+        project.qaas(&["run", "tests/test_money.py", "-k", "parse"]).code,
+        Some(0)
+    );
     assert_eq!(project.qaas(&["run", "-x", "tests/test_money.py"]).code, Some(1));
-    assert_eq!(project.qaas(&["run", "--maxfail", "1", "tests/test_cart.py"]).code, Some(0));
-    assert_eq!(project.qaas(&["run", "-m", "not slow", "tests/test_cart.py"]).code, Some(0));
-    assert_eq!(project.qaas(&["run", "-n", "2", "tests/test_cart.py"]).code, Some(0));
-    assert_eq!(project.qaas(&["run", "tests/test_cart.py", "--", "--durations=1"]).code, Some(0));
-    assert_eq!(project.qaas(&["run", "parse"]).code, Some(0), "a word is a keyword expression");
+    assert_eq!(
+        project
+            .qaas(&["run", "--maxfail", "1", "tests/test_cart.py"])
+            .code,
+        Some(0)
+    );
+    assert_eq!(
+        project
+            .qaas(&["run", "-m", "not slow", "tests/test_cart.py"])
+            .code,
+        Some(0)
+    );
+    assert_eq!(
+        project.qaas(&["run", "-n", "2", "tests/test_cart.py"]).code,
+        Some(0)
+    );
+    assert_eq!(
+        project
+            .qaas(&["run", "tests/test_cart.py", "--", "--durations=1"])
+            .code,
+        Some(0)
+    );
+    assert_eq!(
+        project.qaas(&["run", "parse"]).code,
+        Some(0),
+        "a word is a keyword expression"
+    );
 }
 
 #[test]
@@ -64,7 +95,12 @@ fn junit_is_written_and_names_every_test() {
     let project = shop();
     project.qaas(&["run", "--junit", "report.xml"]);
     let xml = std::fs::read_to_string(project.root().join("report.xml")).unwrap();
-    for name in ["test_share_adds_up", "test_parse[two decimals]", "test_windows_till", "test_invoice"] {
+    for name in [
+        "test_share_adds_up",
+        "test_parse[two decimals]",
+        "test_windows_till",
+        "test_invoice",
+    ] {
         assert!(xml.contains(name), "{name}: {xml}");
     }
 }
@@ -76,7 +112,10 @@ fn json_is_one_value_and_jsonl_one_event_a_line() {
     assert_eq!(json["status"], "failed");
     assert_eq!(json["tests"].as_array().unwrap().len(), 6, "{json:#}");
     let lines = project.qaas(&["run", "--format", "jsonl"]).stdout;
-    let events: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let events: Vec<serde_json::Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     assert_eq!(events.first().unwrap()["type"], "started");
     assert_eq!(events.last().unwrap()["type"], "finished");
 }
@@ -95,7 +134,11 @@ fn affected_lists_the_tests_behind_a_change_and_runs_nothing() {
     let answer = shop().qaas(&["affected", "shop/money.py"]);
     assert_eq!(answer.code, Some(0), "{}", answer.stderr);
     assert!(answer.stdout.contains("tests/test_money.py"), "{}", answer.stdout);
-    assert!(answer.stdout.contains("tests/test_cart.py"), "through shop/cart.py: {}", answer.stdout);
+    assert!(
+        answer.stdout.contains("tests/test_cart.py"),
+        "through shop/cart.py: {}",
+        answer.stdout
+    );
 }
 
 #[test]
@@ -109,7 +152,12 @@ fn coverage_names_files_and_shows_that_tests_failed() {
 fn list_runs_nothing() {
     let project = Project::new().file("test_a.py", "def test_a(): open('ran', 'w')\n");
     let answer = project.qaas(&["list"]);
-    assert!(answer.stdout.contains("test_a.py::test_a"), "{}{}", answer.stdout, answer.stderr);
+    assert!(
+        answer.stdout.contains("test_a.py::test_a"),
+        "{}{}",
+        answer.stdout,
+        answer.stderr
+    );
     assert!(!project.root().join("ran").exists());
 }
 
@@ -118,7 +166,12 @@ fn show_reads_the_last_run_back() {
     let project = shop();
     project.qaas(&["run"]);
     let answer = project.qaas(&["show"]);
-    assert!(answer.stdout.contains("tests/test_money.py::test_share_adds_up"), "{}{}", answer.stdout, answer.stderr);
+    assert!(
+        answer.stdout.contains("tests/test_money.py::test_share_adds_up"),
+        "{}{}",
+        answer.stdout,
+        answer.stderr
+    );
     let output = project.qaas(&["show", "--output"]);
     assert_eq!(output.code, Some(0), "{}", output.stderr);
 }
@@ -128,10 +181,17 @@ fn check_plans_every_suite_without_running_anything() {
     let project = Project::new()
         .file("conftest.py", "open('ran', 'w')\n")
         .file("test_a.py", "def test_a(): pass\n")
-        .file("qaas.toml", "[suite.one]\n[suite.two]\nbackend = \"pytest-terminal\"\n");
+        .file(
+            "qaas.toml",
+            "[suite.one]\n[suite.two]\nbackend = \"pytest-terminal\"\n",
+        );
     let answer = project.qaas(&["check"]);
     assert_eq!(answer.code, Some(0), "{}{}", answer.stdout, answer.stderr);
-    assert!(answer.stdout.contains("one") && answer.stdout.contains("pytest-terminal"), "{}", answer.stdout);
+    assert!(
+        answer.stdout.contains("one") && answer.stdout.contains("pytest-terminal"),
+        "{}",
+        answer.stdout
+    );
     assert!(!project.root().join("ran").exists());
 }
 
@@ -140,11 +200,18 @@ fn several_suites_run_one_after_another_and_the_worst_exit_wins() {
     let project = Project::new()
         .file("api/test_a.py", "def test_a(): pass\n")
         .file("web/test_b.py", "def test_b(): assert False\n")
-        .file("qaas.toml", "[suite.api]\ndir = \"api\"\n[suite.web]\ndir = \"web\"\n");
+        .file(
+            "qaas.toml",
+            "[suite.api]\ndir = \"api\"\n[suite.web]\ndir = \"web\"\n",
+        );
     let answer = project.qaas(&["run"]);
     assert_eq!(answer.code, Some(1), "{}{}", answer.stdout, answer.stderr);
     assert!(answer.stdout.contains("api") && answer.stdout.contains("web"));
-    assert_eq!(project.qaas(&["run", "api/test_a.py"]).code, Some(0), "the selector's path decides");
+    assert_eq!(
+        project.qaas(&["run", "api/test_a.py"]).code,
+        Some(0),
+        "the selector's path decides"
+    );
     assert_eq!(project.qaas(&["run", "--suite", "api"]).code, Some(0));
 }
 
@@ -156,7 +223,11 @@ fn an_unknown_command_runs_its_program_from_path_but_never_from_the_repository()
     let place = |folder: std::path::PathBuf, says: &str| {
         std::fs::create_dir_all(&folder).unwrap();
         let program = folder.join("qaas-hello");
-        std::fs::write(&program, format!("#!/bin/sh\necho {says} \"$1\" \"${{QAAS##*/}}\"\n")).unwrap();
+        std::fs::write(
+            &program,
+            format!("#!/bin/sh\necho {says} \"$1\" \"${{QAAS##*/}}\"\n"),
+        )
+        .unwrap();
         std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
         folder.to_str().unwrap().to_owned()
     };

@@ -39,6 +39,14 @@ impl Reply {
         }
     }
 
+    /// An answer or an error answer, within `max_bytes` (`None`: whole).
+    pub fn of(answer: Result<ops::Answer, OpError>, max_bytes: Option<usize>) -> Self {
+        match answer {
+            Ok(answer) => Self::answered(excerpt::of(answer, max_bytes)),
+            Err(error) => Self::failed(&error, max_bytes),
+        }
+    }
+
     /// The error answer, within `max_bytes` (`None`: whole).
     pub fn failed(error: &OpError, max_bytes: Option<usize>) -> Self {
         let excerpt = excerpt::of_error(error, max_bytes);
@@ -64,10 +72,7 @@ pub async fn call(
         Err(error) => return Reply::failed(&error, usual),
     };
     // A future of this size belongs on the heap.
-    match Box::pin(ops::call(desk, tool, arguments, cancel, sink)).await {
-        Ok(answer) => Reply::answered(excerpt::of(answer, max_bytes)),
-        Err(error) => Reply::failed(&error, max_bytes),
-    }
+    Reply::of(Box::pin(ops::call(desk, tool, arguments, cancel, sink)).await, max_bytes)
 }
 
 /// The size of answers to calls that name none: `[mcp] max_bytes`, else the policy's.

@@ -128,6 +128,14 @@ pub fn judge_iteration(iteration: &Iteration) -> Verdict {
             ..failed_or_broken(iteration, ending)
         },
         EndingKind::NoTests if iteration.has_failures() => failed_or_broken(iteration, ending),
+        // pytest stops before the first test if a file cannot be collected: the file is what there is to say.
+        EndingKind::Interrupted
+            if iteration.finished_tests() == 0
+                && iteration.unfinished().is_empty()
+                && !iteration.collection_errors.is_empty() =>
+        {
+            failed_or_broken(iteration, ending)
+        }
         EndingKind::NoTests if iteration.finished_tests() == 0 => {
             Verdict::because(Status::NoTests, reason_of(ending))
         }

@@ -15,7 +15,10 @@ pub(super) async fn run(context: &Context, command: Affected) -> u8 {
         Ok(desk) => desk,
         Err(error) => return fail(&error, format, paint),
     };
-    let arguments = affected_tests::Arguments { paths: command.paths, cwd: command.cwd };
+    let arguments = affected_tests::Arguments {
+        paths: command.paths,
+        cwd: command.cwd,
+    };
     let answer = match affected_tests::run(&desk, arguments).await {
         Ok(answer) => answer,
         Err(error) => return fail(&error, format, paint),
@@ -25,7 +28,11 @@ pub(super) async fn run(context: &Context, command: Affected) -> u8 {
         return exit::PASSED;
     }
     for test in &answer.affected {
-        print(&format!("{}  {}", test.test_file, paint.dim(&test.why.join("; "))));
+        print(&format!(
+            "{}  {}",
+            test.test_file,
+            paint.dim(&test.why.join("; "))
+        ));
     }
     if answer.affected.is_empty() {
         print(&answer.headline());

@@ -29,9 +29,18 @@ fn list(context: &Context) -> u8 {
     }
     let width = infos.iter().map(|info| info.name.len()).max().unwrap_or_default();
     for info in &infos {
-        let can: Vec<&str> = info.capabilities.iter().map(|capability| capability.as_str()).collect();
+        let can: Vec<&str> = info
+            .capabilities
+            .iter()
+            .map(|capability| capability.as_str())
+            .collect();
         let needs = needs(info);
-        print(&format!("{:width$}  {}{}", info.name, can.join(", "), paint.dim(&needs)));
+        print(&format!(
+            "{:width$}  {}{}",
+            info.name,
+            can.join(", "),
+            paint.dim(&needs)
+        ));
     }
     exit::PASSED
 }
@@ -45,5 +54,9 @@ fn needs(info: &BackendInfo) -> String {
             Need::PythonPackage(name) | Need::NodePackage(name) | Need::Program(name) => name.clone(),
         })
         .collect();
-    if words.is_empty() { String::new() } else { format!("  (needs {})", words.join(", ")) }
+    if words.is_empty() {
+        String::new()
+    } else {
+        format!("  (needs {})", words.join(", "))
+    }
 }

@@ -23,8 +23,19 @@ pub(super) async fn run(context: &Context, command: Call) -> u8 {
         },
         Err(error) => Reply::failed(&error, None),
     };
-    print_json(&Value::Object(reply.structured), if context.global.format == Format::Human { Format::Jsonl } else { context.global.format });
-    if reply.is_error { exit::FAILED } else { exit::PASSED }
+    print_json(
+        &Value::Object(reply.structured),
+        if context.global.format == Format::Human {
+            Format::Jsonl
+        } else {
+            context.global.format
+        },
+    );
+    if reply.is_error {
+        exit::FAILED
+    } else {
+        exit::PASSED
+    }
 }
 
 fn question(command: &Call) -> Result<(Tool, Map<String, Value>), OpError> {

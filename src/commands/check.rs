@@ -44,15 +44,25 @@ pub(super) fn run(context: &Context) -> u8 {
         Ok(checked) => checked,
         Err(error) => return fail(&error, format, paint),
     };
-    let codes: Vec<u8> = planned.iter().map(|p| p.result.as_ref().map_or_else(exit::of_error, |_| 0)).collect();
+    let codes: Vec<u8> = planned
+        .iter()
+        .map(|p| p.result.as_ref().map_or_else(exit::of_error, |_| 0))
+        .collect();
     if format == Format::Human {
-        print(&paint.dim(&file.map_or("no qaas.toml: what the folder shows".to_owned(), |file| format!("{file} is right"))));
+        print(&paint.dim(
+            &file.map_or("no qaas.toml: what the folder shows".to_owned(), |file| {
+                format!("{file} is right")
+            }),
+        ));
         for planned in &planned {
             print(&text(planned, paint));
         }
     } else {
         let suites: Vec<Value> = planned.iter().map(value).collect();
-        print_json(&json!({"status": "done", "config": file, "suites": suites}), format);
+        print_json(
+            &json!({"status": "done", "config": file, "suites": suites}),
+            format,
+        );
     }
     exit::worst(codes)
 }
@@ -73,13 +83,23 @@ fn plan(desk: &Desk, suite: &Suite) -> Planned {
         })?;
         Ok(Plan {
             backend: choice.backend.info().name,
-            python: project.interpreter.as_ref().map(|python| python.path.display().to_string()),
+            python: project
+                .interpreter
+                .as_ref()
+                .map(|python| python.path.display().to_string()),
             why: project.interpreter.map(|python| python.why),
-            argv: plan.steps.first().map(runner_core::plan::Step::argv).unwrap_or_default(),
+            argv: plan
+                .steps
+                .first()
+                .map(runner_core::plan::Step::argv)
+                .unwrap_or_default(),
             passed_over: choice.passed_over,
         })
     };
-    Planned { suite: suite.name.clone(), result: planned() }
+    Planned {
+        suite: suite.name.clone(),
+        result: planned(),
+    }
 }
 
 fn text(planned: &Planned, paint: Paint) -> String {
@@ -91,11 +111,20 @@ fn text(planned: &Planned, paint: Paint) -> String {
                 lines.push(format!("   {python} ({why})"));
             }
             lines.push(format!("   {}", paint.dim(&plan.argv.join(" "))));
-            lines.extend(plan.passed_over.iter().map(|note| format!("   {} {note}", paint.dim("note:"))));
+            lines.extend(
+                plan.passed_over
+                    .iter()
+                    .map(|note| format!("   {} {note}", paint.dim("note:"))),
+            );
             lines.join("\n")
         }
         Err(error) => {
-            let hint = error.error.hint.as_ref().map(|hint| format!("\n   next: {hint}")).unwrap_or_default();
+            let hint = error
+                .error
+                .hint
+                .as_ref()
+                .map(|hint| format!("\n   next: {hint}"))
+                .unwrap_or_default();
             format!("{name}: {}{hint}", error.error.message)
         }
     }

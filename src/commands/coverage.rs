@@ -26,7 +26,10 @@ pub(super) async fn run(context: &Context, command: Coverage) -> u8 {
         ..get_coverage::Arguments::default()
     };
     let mut watch = Watch::new(format, paint, Detail::Failures);
-    let answer = get_coverage::run(&desk, arguments, signals::cancel(), &mut |event| watch.event(event)).await;
+    let answer = get_coverage::run(&desk, arguments, signals::cancel(), &mut |event| {
+        watch.event(event)
+    })
+    .await;
     match answer {
         Ok(answer) => {
             let code = exit::of_status(answer.status);
@@ -47,14 +50,22 @@ fn table(answer: &get_coverage::Answer) -> String {
     files.retain(|file| answer.files.contains_key(&file.path));
     files.sort_by(|a, b| a.percent.total_cmp(&b.percent).then_with(|| a.path.cmp(&b.path)));
     let mut lines: Vec<String> = files.iter().map(|file| line(file)).collect();
-    let overall = answer.overall_percent.map_or("nothing was measured".to_owned(), |percent| format!("{percent:6.2} %"));
+    let overall = answer
+        .overall_percent
+        .map_or("nothing was measured".to_owned(), |percent| {
+            format!("{percent:6.2} %")
+        });
     lines.push(format!("{overall}  overall ({})", answer.measures));
     lines.join("\n")
 }
 
 fn line(file: &FileCoverage) -> String {
     let missing = ranges(&file.missing_lines);
-    let missing = if missing.is_empty() { String::new() } else { format!("  not run: {missing}") };
+    let missing = if missing.is_empty() {
+        String::new()
+    } else {
+        format!("  not run: {missing}")
+    };
     format!("{:6.2} %  {}{missing}", file.percent, file.path)
 }
 
@@ -68,7 +79,13 @@ fn ranges(lines: &[u32]) -> String {
             _ => ranges.push((line, line)),
         }
     }
-    let word = |&(start, end): &(u32, u32)| if start == end { start.to_string() } else { format!("{start}-{end}") };
+    let word = |&(start, end): &(u32, u32)| {
+        if start == end {
+            start.to_string()
+        } else {
+            format!("{start}-{end}")
+        }
+    };
     let mut words: Vec<String> = ranges.iter().take(MOST).map(word).collect();
     if ranges.len() > MOST {
         words.push(format!("and {} more places", ranges.len() - MOST));

@@ -24,7 +24,10 @@ impl Context {
             settings.check_tools(&mcp::TOOL_NAMES)?;
             Ok(Arc::new(settings))
         });
-        let store = self.environment.state_dir().and_then(|state| Store::open(&state).ok());
+        let store = self
+            .environment
+            .state_dir()
+            .and_then(|state| Store::open(&state).ok());
         let slots = std::thread::available_parallelism().map_or(1, usize::from);
         Ok(Desk {
             root,

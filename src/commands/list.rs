@@ -33,7 +33,12 @@ pub(super) async fn run(context: &Context, command: List) -> u8 {
     }
     print(&answer.nodeids.join("\n"));
     for error in &answer.collection_errors {
-        complain(&format!("{} {}\n{}", paint.bold("could not be collected:"), error.nodeid, error.message));
+        complain(&format!(
+            "{} {}\n{}",
+            paint.bold("could not be collected:"),
+            error.nodeid,
+            error.message
+        ));
     }
     complain(&paint.dim(&count(answer.total as u64, "test")));
     code

@@ -28,7 +28,11 @@ pub(super) fn run(context: &Context, command: Mcp) -> u8 {
             };
             block_on(async {
                 let announce = |at: &mcp::Listening| {
-                    complain(&format!("qaas: serving {} (token in {})", at.url, at.token_file.display()));
+                    complain(&format!(
+                        "qaas: serving {} (token in {})",
+                        at.url,
+                        at.token_file.display()
+                    ));
                 };
                 match serve_http(desk, options, announce).await {
                     Ok(_) => exit::PASSED,
@@ -48,7 +52,9 @@ fn stdio(desk: runner_core::ops::Desk) -> u8 {
     let (reader, writer) = match private_stdio() {
         Ok(pair) => pair,
         Err(error) => {
-            complain(&format!("qaas: standard input and output cannot be used: {error}"));
+            complain(&format!(
+                "qaas: standard input and output cannot be used: {error}"
+            ));
             return exit::USAGE;
         }
     };

@@ -32,7 +32,10 @@ pub(crate) struct Context {
 
 /// Carries out one command line.
 pub(crate) fn dispatch(cli: Cli) -> ExitCode {
-    let context = Context { global: cli.global, environment: world::environment() };
+    let context = Context {
+        global: cli.global,
+        environment: world::environment(),
+    };
     let code = match cli.command {
         Command::Run(command) => block_on(run::run(&context, command)),
         Command::Repeat(command) => block_on(repeat::run(&context, command)),
@@ -53,7 +56,11 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
 
 /// Runs one command's future. Two threads: one waits for the run, the other keeps light work going.
 fn block_on(command: impl Future<Output = u8>) -> u8 {
-    match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
+    match tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+    {
         Ok(runtime) => runtime.block_on(command),
         Err(error) => {
             output::complain(&format!("qaas: this system gives no threads: {error}"));

@@ -12,7 +12,10 @@ use crate::display::Paint;
 /// Prints lines for people. A reader that went away is no error.
 pub(crate) fn print(text: &str) {
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush());
+    let _ = out
+        .write_all(text.as_bytes())
+        .and_then(|()| out.write_all(b"\n"))
+        .and_then(|()| out.flush());
 }
 
 /// Prints one JSON value.
@@ -42,7 +45,11 @@ pub(crate) fn print_error(error: &OpError, format: Format, paint: Paint) {
         text.push_str(&format!("\n{} {warning}", paint.dim("note:")));
     }
     if let Some(tail) = &error.known.output_tail {
-        text.push_str(&format!("\n\n{}\n{}", paint.dim("the last of what was printed:"), tail.trim_end()));
+        text.push_str(&format!(
+            "\n\n{}\n{}",
+            paint.dim("the last of what was printed:"),
+            tail.trim_end()
+        ));
     }
     complain(&text);
 }

@@ -25,7 +25,10 @@ pub(super) async fn run(context: &Context, command: Repeat) -> u8 {
         background: false,
     };
     let mut watch = Watch::new(format, paint, Detail::Failures);
-    let answer = run_n_times::run(&desk, arguments, signals::cancel(), &mut |event| watch.event(event)).await;
+    let answer = run_n_times::run(&desk, arguments, signals::cancel(), &mut |event| {
+        watch.event(event)
+    })
+    .await;
     match answer {
         Ok(answer) => {
             let code = exit::of_status(answer.status);

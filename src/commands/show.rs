@@ -25,7 +25,9 @@ pub(super) async fn run(context: &Context, command: Show) -> u8 {
         let _ = Screen::new(std::io::stdout(), paint, Detail::Failures).whole(&report);
         Ok(exit::PASSED)
     };
-    shown.await.unwrap_or_else(|error: OpError| fail(&error, format, paint))
+    shown
+        .await
+        .unwrap_or_else(|error: OpError| fail(&error, format, paint))
 }
 
 fn question(command: &Show) -> Map<String, Value> {

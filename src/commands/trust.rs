@@ -27,7 +27,10 @@ pub(super) fn run(context: &Context, command: &Trust) -> u8 {
     };
     if command.revoke {
         return match store.revoke(&desk.root) {
-            Ok(true) => done(&format!("the agreement for {} is taken back", desk.root.display())),
+            Ok(true) => done(&format!(
+                "the agreement for {} is taken back",
+                desk.root.display()
+            )),
             Ok(false) => done(&format!("nothing was agreed to for {}", desk.root.display())),
             Err(error) => refuse(&error),
         };

@@ -18,5 +18,9 @@ pub(crate) fn seconds(seconds: f64) -> String {
 
 /// `1 test`, `2 tests`.
 pub(crate) fn count(number: u64, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+    if number == 1 {
+        format!("1 {noun}")
+    } else {
+        format!("{number} {noun}s")
+    }
 }

@@ -15,7 +15,11 @@ pub(crate) struct Progress {
 
 impl Progress {
     pub(crate) fn new() -> Self {
-        Self { enabled: std::io::stderr().is_terminal(), drawn: false, last: None }
+        Self {
+            enabled: std::io::stderr().is_terminal(),
+            drawn: false,
+            last: None,
+        }
     }
 
     /// Draws the line, unless it was drawn a moment ago.

@@ -45,15 +45,28 @@ impl<W: Write> Screen<W> {
     pub(crate) fn event(&mut self, event: &RunEvent, report: &Report) -> io::Result<()> {
         match event {
             RunEvent::Started(facts) => self.head(facts),
-            RunEvent::Test { test: TestEvent::Finished(result), .. } => self.finished(result, report),
-            RunEvent::Test { test: TestEvent::CollectFailed(error), .. } => self.collect_failed(error),
-            RunEvent::Test { test: TestEvent::Started { nodeid, .. }, .. } => {
+            RunEvent::Test {
+                test: TestEvent::Finished(result),
+                ..
+            } => self.finished(result, report),
+            RunEvent::Test {
+                test: TestEvent::CollectFailed(error),
+                ..
+            } => self.collect_failed(error),
+            RunEvent::Test {
+                test: TestEvent::Started { nodeid, .. },
+                ..
+            } => {
                 self.draw(nodeid, report);
                 Ok(())
             }
             RunEvent::Finished { .. } => {
                 self.progress.clear();
-                if is_worth_a_summary(report) { self.summary(report) } else { Ok(()) }
+                if is_worth_a_summary(report) {
+                    self.summary(report)
+                } else {
+                    Ok(())
+                }
             }
             _ => Ok(()),
         }
@@ -92,10 +105,23 @@ impl<W: Write> Screen<W> {
         }
         if self.detail == Detail::Everything {
             self.progress.clear();
-            let word = self.paint.outcome(result.outcome, &format!("{:<7}", result.outcome));
-            let time = result.duration_s.map(|s| self.paint.dim(&format!(" {}", seconds(s))));
-            let why = result.message.as_deref().map(|why| self.paint.dim(&format!(" ({})", first_line(why))));
-            writeln!(self.out, "{word} {}{}{}", result.nodeid, time.unwrap_or_default(), why.unwrap_or_default())?;
+            let word = self
+                .paint
+                .outcome(result.outcome, &format!("{:<7}", result.outcome));
+            let time = result
+                .duration_s
+                .map(|s| self.paint.dim(&format!(" {}", seconds(s))));
+            let why = result
+                .message
+                .as_deref()
+                .map(|why| self.paint.dim(&format!(" ({})", first_line(why))));
+            writeln!(
+                self.out,
+                "{word} {}{}{}",
+                result.nodeid,
+                time.unwrap_or_default(),
+                why.unwrap_or_default()
+            )?;
         }
         self.draw(&result.nodeid, report);
         Ok(())
@@ -106,9 +132,14 @@ impl<W: Write> Screen<W> {
         if !self.shown.insert(format!("{}\0{text}", result.nodeid)) {
             return Ok(());
         }
-        let time = result.duration_s.map(|s| format!(" ({})", seconds(s))).unwrap_or_default();
+        let time = result
+            .duration_s
+            .map(|s| format!(" ({})", seconds(s)))
+            .unwrap_or_default();
         let word = result.outcome.as_str().to_uppercase();
-        let head = self.paint.outcome(result.outcome, &format!("── {word} {}", result.nodeid));
+        let head = self
+            .paint
+            .outcome(result.outcome, &format!("── {word} {}", result.nodeid));
         writeln!(self.out, "\n{head}{}", self.paint.dim(&time))?;
         self.text(text)?;
         for subtest in result.subtests.iter().filter(|subtest| subtest.outcome.is_bad()) {
@@ -126,7 +157,9 @@ impl<W: Write> Screen<W> {
             return Ok(());
         }
         self.progress.clear();
-        let head = self.paint.outcome(Outcome::Error, &format!("── ERROR {} (collect)", error.nodeid));
+        let head = self
+            .paint
+            .outcome(Outcome::Error, &format!("── ERROR {} (collect)", error.nodeid));
         writeln!(self.out, "\n{head}")?;
         self.text(&error.message)
     }
@@ -139,15 +172,22 @@ impl<W: Write> Screen<W> {
     }
 
     fn draw(&mut self, nodeid: &str, report: &Report) {
-        let Some(iteration) = report.iterations.last() else { return };
+        let Some(iteration) = report.iterations.last() else {
+            return;
+        };
         let (done, failed) = (iteration.rows.len(), bad(iteration));
         let total = iteration.selected.map(|n| format!("/{n}")).unwrap_or_default();
         let run = match (report.facts.iterations, report.iterations.len()) {
             (0 | 1, _) => String::new(),
             (all, now) => format!("run {now}/{all}  "),
         };
-        let failures = if failed > 0 { format!("  {failed} failed") } else { String::new() };
-        self.progress.draw(|| format!("{run}{done}{total}{failures}  {nodeid}"));
+        let failures = if failed > 0 {
+            format!("  {failed} failed")
+        } else {
+            String::new()
+        };
+        self.progress
+            .draw(|| format!("{run}{done}{total}{failures}  {nodeid}"));
     }
 
     /// The end: what failed in one line each, counts, the status and what to do next.
@@ -157,42 +197,77 @@ impl<W: Write> Screen<W> {
         writeln!(self.out)?;
         self.short_list(iteration)?;
         for unfinished in iteration.unfinished() {
-            let phase = unfinished.phase.map(|p| format!(" ({})", p.as_str())).unwrap_or_default();
+            let phase = unfinished
+                .phase
+                .map(|p| format!(" ({})", p.as_str()))
+                .unwrap_or_default();
             let line = format!("running  {}{phase}", unfinished.nodeid);
             writeln!(self.out, "{}", self.paint.status(Status::TimedOut, &line))?;
             self.text(unfinished.stack.as_deref().unwrap_or_default())?;
         }
-        if verdict.status == Status::Broken || (verdict.status == Status::TimedOut && iteration.rows.is_empty()) {
+        // Nothing else shown so far would explain the end.
+        let unexplained = iteration.rows.is_empty() && iteration.collection_errors.is_empty();
+        if unexplained && verdict.status != Status::Passed {
             self.text(&iteration.output_tail)?;
         }
         let counts = self.counts(iteration);
-        let status = self.paint.status(verdict.status, &verdict.status.as_str().replace('_', " "));
+        let status = self
+            .paint
+            .status(verdict.status, &verdict.status.as_str().replace('_', " "));
         let time = self.paint.dim(&format!("in {}", seconds(report.duration_s)));
         let separator = if counts.is_empty() { "" } else { ": " };
         writeln!(self.out, "{status}{separator}{counts} {time}")?;
-        self.notes(report, iteration, verdict.reason.as_deref(), verdict.hint.as_deref())?;
+        self.notes(
+            report,
+            iteration,
+            verdict.reason.as_deref(),
+            verdict.hint.as_deref(),
+        )?;
         self.out.flush()
     }
 
     fn short_list(&mut self, iteration: &Iteration) -> io::Result<()> {
         for row in iteration.rows.iter().filter(|row| row.outcome.is_bad()) {
             let word = self.paint.outcome(row.outcome, &format!("{:<7}", row.outcome));
-            let summary = row.failures.first().and_then(|f| f.summary.as_deref()).map(first_line);
-            let why = summary.map(|why| self.paint.dim(&format!("  {why}"))).unwrap_or_default();
+            let summary = row
+                .failures
+                .first()
+                .and_then(|f| f.summary.as_deref())
+                .map(first_line);
+            let why = summary
+                .map(|why| self.paint.dim(&format!("  {why}")))
+                .unwrap_or_default();
             writeln!(self.out, "{word} {}{why}", row.nodeid)?;
         }
         for error in &iteration.collection_errors {
             let word = self.paint.outcome(Outcome::Error, "error  ");
-            let why = error.message.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
-            writeln!(self.out, "{word} {}{}", error.nodeid, self.paint.dim(&format!("  {}", why.trim())))?;
+            let why = error
+                .message
+                .lines()
+                .rev()
+                .find(|line| !line.trim().is_empty())
+                .unwrap_or_default();
+            let why = why.trim().trim_start_matches("E ").trim_start();
+            writeln!(
+                self.out,
+                "{word} {}{}",
+                error.nodeid,
+                self.paint.dim(&format!("  {why}"))
+            )?;
         }
         Ok(())
     }
 
     fn counts(&self, iteration: &Iteration) -> String {
         let totals = iteration.totals();
-        let order =
-            [Outcome::Failed, Outcome::Error, Outcome::Passed, Outcome::Skipped, Outcome::Xfailed, Outcome::Xpassed];
+        let order = [
+            Outcome::Failed,
+            Outcome::Error,
+            Outcome::Passed,
+            Outcome::Skipped,
+            Outcome::Xfailed,
+            Outcome::Xpassed,
+        ];
         let mut words: Vec<String> = order
             .into_iter()
             .filter_map(|outcome| {
@@ -223,11 +298,22 @@ impl<W: Write> Screen<W> {
             writeln!(self.out, "   {} {warning}", self.paint.dim("note:"))?;
         }
         for leaked in iteration.exits.iter().flat_map(|exit| &exit.leaked) {
-            writeln!(self.out, "   {} {leaked} outlived the tests and was ended", self.paint.dim("note:"))?;
+            writeln!(
+                self.out,
+                "   {} {leaked} outlived the tests and was ended",
+                self.paint.dim("note:")
+            )?;
         }
         let failed = iteration.rows.iter().filter(|row| row.outcome.is_bad()).count() as u64;
         if failed > 1 {
-            writeln!(self.out, "   {}", self.paint.dim(&format!("again, only the {}: qaas run --failed", count(failed, "failure"))))?;
+            writeln!(
+                self.out,
+                "   {}",
+                self.paint.dim(&format!(
+                    "again, only the {}: qaas run --failed",
+                    count(failed, "failure")
+                ))
+            )?;
         }
         Ok(())
     }
@@ -236,7 +322,9 @@ impl<W: Write> Screen<W> {
 /// Whether a run has anything to sum up. If not, its error answer says what happened.
 fn is_worth_a_summary(report: &Report) -> bool {
     report.iterations.iter().any(|iteration| {
-        !iteration.rows.is_empty() || !iteration.collection_errors.is_empty() || !iteration.unfinished().is_empty()
+        !iteration.rows.is_empty()
+            || !iteration.collection_errors.is_empty()
+            || !iteration.unfinished().is_empty()
     })
 }
 

@@ -20,7 +20,7 @@ pub fn list(desk: &Desk) -> Vec<Summary> {
 }
 
 /// The record of a run, by id or `last`; of one that goes on, so far.
-pub(in crate::ops) fn stored(desk: &Desk, run: &str) -> Result<Report, OpError> {
+pub fn stored(desk: &Desk, run: &str) -> Result<Report, OpError> {
     let run_id = known_id(desk, run)?;
     match desk.live.get(&run_id) {
         Some(live) => Ok(live.look(Report::clone)),

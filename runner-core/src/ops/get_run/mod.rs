@@ -14,8 +14,9 @@ use crate::model::Outcome;
 use crate::process::Cancel;
 use crate::report::Report;
 
+pub(super) use find::check_id;
 pub use find::list;
-pub(super) use find::{check_id, stored};
+pub use find::stored;
 pub use page::{Page, Progress};
 
 /// The longest that a call may wait, in seconds.
