@@ -72,7 +72,10 @@ pub async fn call(
         Err(error) => return Reply::failed(&error, usual),
     };
     // A future of this size belongs on the heap.
-    Reply::of(Box::pin(ops::call(desk, tool, arguments, cancel, sink)).await, max_bytes)
+    Reply::of(
+        Box::pin(ops::call(desk, tool, arguments, cancel, sink)).await,
+        max_bytes,
+    )
 }
 
 /// The size of answers to calls that name none: `[mcp] max_bytes`, else the policy's.
