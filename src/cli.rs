@@ -266,5 +266,11 @@ pub(crate) struct Trust {
 
 /// Reads a duration as people write it: `90` and `90s` are seconds, `5m`, `1h30m`, `500ms`.
 fn duration(text: &str) -> Result<Duration, String> {
-    runner_core::config::duration(text).map_err(|error| error.to_string())
+    use runner_core::config::{duration, duration_meant};
+    let seconds = || text.parse().ok().map(Duration::from_secs);
+    let limit = duration(text).or_else(seconds).filter(|limit| !limit.is_zero());
+    limit.ok_or_else(|| match duration_meant(text) {
+        Some(meant) => format!("not a time limit; did you mean `{meant}`?"),
+        None => "not a time limit; write `90s`, `5m` or `1h30m`".to_owned(),
+    })
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use mcp::Reply;
 use runner_core::event::RunEvent;
+use runner_core::junit;
 
 use runner_core::ops::{Answer, OpError, run_suite};
 use runner_core::policy::Policy;
@@ -91,7 +92,7 @@ pub(super) fn fail(error: &OpError, format: Format, paint: Paint) -> u8 {
 }
 
 fn write_junit(path: &Path, reports: &[Report]) -> Option<u8> {
-    let written = junit_stub(reports).map_err(|error| error.to_string());
+    let written = junit::to_xml(reports).map_err(|error| error.to_string());
     let error = written
         .and_then(|xml| std::fs::write(path, xml).map_err(|error| error.to_string()))
         .err()?;
@@ -141,8 +142,4 @@ impl Watch {
             Format::Json => {}
         }
     }
-}
-
-fn junit_stub(_r: &[Report]) -> Result<String, std::fmt::Error> {
-    Ok(String::new())
 }
