@@ -309,7 +309,7 @@ fn percents(coverage: &Coverage) -> BTreeMap<String, f64> {
 }
 
 /// Keeps the files below the wanted paths, part by part. A wanted path without any file is named.
-fn keep_wanted(answer: &mut Answer, wanted: &[String]) -> Result<(), OpError> {
+pub(super) fn keep_wanted(answer: &mut Answer, wanted: &[String]) -> Result<(), OpError> {
     if wanted.is_empty() || answer.timed_out {
         return Ok(());
     }

@@ -18,6 +18,8 @@ mod next;
 mod prepare;
 mod rows;
 mod suites;
+#[cfg(test)]
+mod tests;
 mod trust;
 mod unanswered;
 mod words;
