@@ -2,13 +2,15 @@
 
 mod answers;
 mod arguments;
+mod coverage;
 mod orders;
 mod pages;
+mod single;
 
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Desk, LiveRuns};
+use super::{Desk, ErrorKind, LiveRuns, OpError};
 use crate::affected::{AffectedFinder, AffectedTests};
 use crate::backend::{BackendError, BackendInfo, Capability, OutputReader, RunRequest, TestBackend};
 use crate::config::{Settings, Suite};
@@ -222,4 +224,9 @@ fn killed(timed_out: bool) -> StepExit {
 
 fn json(value: &impl serde::Serialize) -> serde_json::Value {
     serde_json::to_value(value).unwrap()
+}
+
+/// Kind, code and exit code of an error answer.
+fn errors(error: &OpError) -> (ErrorKind, &str, u8) {
+    (error.kind, error.error.code.as_str(), error.exit())
 }

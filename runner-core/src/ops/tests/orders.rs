@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::config::ConfigError;
-use crate::ops::{ErrorKind, OpError, Tool, affected_tests, call, run_n_times, run_single, run_suite};
+use crate::ops::{Tool, affected_tests, call, run_n_times, run_single, run_suite};
 use crate::process::Cancel;
 use crate::selector::Selector;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::*;
 use crate::engine::new_run_id;
 use crate::model::Status;
-use crate::ops::{Answer, OpError, cancel_run, get_run};
+use crate::ops::{Answer, cancel_run, get_run};
 use crate::process::Cancel;
 
 fn events(report_of: Script, run_id: &str) -> Vec<RunEvent> {
