@@ -2,17 +2,16 @@
 import os
 import sys
 
-# The working folder and PYTHONPATH may hold a `json.py`: nothing is imported from there. It counts as a place
-# of packages, though, as it will when the tests run.
-everything = [p for p in sys.path if p]
-given = [os.path.abspath(p) for p in os.environ.get("PYTHONPATH", "").split(os.pathsep)]
-sys.path[:] = [p for p in everything if os.path.abspath(p) not in given]
+# The working folder may hold a `json.py`: nothing is imported from there.
+sys.path[:] = [p for p in sys.path if p]
+# PYTHONPATH may as well, so it comes as an argument: a place of packages, as it will be when the tests run.
+given = [p for p in sys.argv[2].split(os.pathsep) if os.path.isabs(p)]
 
 import json
 from importlib import metadata
 
 packages = {}
-for found in metadata.distributions(path=everything):
+for found in metadata.distributions(path=given + sys.path):
     name = found.metadata["Name"]
     if name:
         packages.setdefault(name, found.version)

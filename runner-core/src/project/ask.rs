@@ -1,7 +1,7 @@
 //! Asking an interpreter what reading cannot tell: the only thing that discovery starts.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -78,9 +78,11 @@ fn empty_folder(environment: &Environment) -> std::io::Result<tempfile::TempDir>
 
 fn job(interpreter: &Interpreter, environment: &Environment, empty: &Path) -> Job {
     let program = interpreter.path.clone().into_os_string();
-    let args = ["-c", SCRIPT, MARK].map(OsString::from);
+    let python_path = environment.get("PYTHONPATH").unwrap_or_default();
+    let args = ["-c", SCRIPT, MARK, python_path].map(OsString::from);
     let vars = environment.vars.iter();
     let mut env: BTreeMap<OsString, OsString> = vars.map(|(k, v)| (k.into(), v.into())).collect();
+    env.remove(OsStr::new("PYTHONPATH"));
     env.insert("PYTHONDONTWRITEBYTECODE".into(), "1".into());
     env.insert("PYTHONIOENCODING".into(), "utf-8".into());
     Job {

@@ -1,6 +1,7 @@
 //! Supervision, tried on real programs. Linux: elsewhere there is no supervising process.
 #![cfg(target_os = "linux")]
 
+mod ask;
 mod attack;
 mod common;
 mod mark;

@@ -29,7 +29,7 @@ fn path_folders(root: &Path, environment: &Environment) -> Vec<PathBuf> {
 }
 
 /// `python3`, else `python`, of the first folder on PATH whose Python is anybody's: no other project's environment, not
-/// qaas's own, and no shim, which stands for whatever version is set somewhere.
+/// qaas's own, and no shim that hides its program.
 pub(super) fn first_on_path(search: &Search<'_>, passed_over: &mut Vec<String>) -> Option<Look> {
     let folders = path_folders(search.root, search.environment);
     for name in NAMES {
@@ -38,23 +38,52 @@ pub(super) fn first_on_path(search: &Search<'_>, passed_over: &mut Vec<String>) 
             .map(|folder| folder.join(name))
             .filter(|path| is_program(path))
         {
-            if let Some(why) = unfit(search, &path) {
+            let Some(program) = behind_shim(search, &path) else {
+                passed_over.push(format!("{}: it is a version manager's shim", path.display()));
+                continue;
+            };
+            if let Some(why) = unfit(search, &program) {
                 passed_over.push(format!("{}: {why}", path.display()));
                 continue;
             }
-            let folder = environment_folder::of_program(&path);
+            let folder = environment_folder::of_program(&program);
             let why = format!("the first {name} on PATH");
-            let found = environment_folder::interpreter(search, &path, folder.as_deref(), &why);
+            let found = environment_folder::interpreter(search, &program, folder.as_deref(), &why);
             return Some(Look::Sound(found));
         }
     }
     None
 }
 
-fn unfit(search: &Search<'_>, path: &Path) -> Option<String> {
-    if path.parent().is_some_and(|folder| folder.ends_with("shims")) {
-        return Some("it is a version manager's shim".to_owned());
+/// A shim starts whatever version is set somewhere; this is the program itself, if the shim is pyenv's. Programs that
+/// are no shims are what they are.
+fn behind_shim(search: &Search<'_>, path: &Path) -> Option<PathBuf> {
+    let folder = path.parent()?;
+    if !folder.ends_with("shims") {
+        return Some(path.to_owned());
     }
+    let pyenv = folder.parent()?;
+    let set = read_small(&pyenv.join("version"));
+    let set = search.environment.get("PYENV_VERSION").or(set.as_deref())?;
+    let version = set
+        .split(['\n', ':'])
+        .map(str::trim)
+        .find(|version| is_version(version))?;
+    let program = pyenv
+        .join("versions")
+        .join(version)
+        .join("bin")
+        .join(path.file_name()?);
+    is_program(&program).then_some(program)
+}
+
+/// The name of one folder, as versions have.
+fn is_version(text: &str) -> bool {
+    let fits = |b: u8| b.is_ascii_alphanumeric() || b"._-".contains(&b);
+    !text.is_empty() && !text.starts_with('.') && text.bytes().all(fits)
+}
+
+fn unfit(search: &Search<'_>, path: &Path) -> Option<String> {
     let folder = environment_folder::of_program(path)?;
     if active::is_own(search, &folder) {
         return Some("it is the environment of qaas itself".to_owned());
@@ -74,11 +103,7 @@ pub(super) fn python_version(search: &Search<'_>, passed_over: &mut Vec<String>)
         .lines()
         .map(str::trim)
         .find(|line| !line.is_empty() && !line.starts_with('#'))?;
-    if !version
-        .bytes()
-        .all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
-        || version.starts_with('.')
-    {
+    if !is_version(version) {
         return None;
     }
     let home = || Some(Path::new(search.environment.get("HOME")?).join(".pyenv"));
@@ -106,12 +131,14 @@ pub(super) fn python_version(search: &Search<'_>, passed_over: &mut Vec<String>)
 
 /// Whether the Python of PATH has a distribution, as far as reading tells.
 pub(super) fn system_fact(search: &Search<'_>, package: &str) -> Option<String> {
-    let fit = |path: &PathBuf| is_program(path) && unfit(search, path).is_none();
     let folders = path_folders(search.root, search.environment);
     let mut pythons = NAMES
         .iter()
         .flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
-    let python = pythons.find(fit)?;
+    let python = pythons.find_map(|path| {
+        let program = behind_shim(search, &path).filter(|program| is_program(program))?;
+        unfit(search, &program).is_none().then_some(program)
+    })?;
     let name = python.file_name()?.to_str()?;
     let prefix = python.canonicalize().ok()?.parent()?.parent()?.to_owned();
     let mut found = Packages::new();

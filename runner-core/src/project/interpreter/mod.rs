@@ -82,6 +82,10 @@ pub fn is_detected(root: &Path, suite: &Suite, start: &Path, environment: &Envir
     let Some(written) = suite.options.get("python").and_then(serde_json::Value::as_str) else {
         return true;
     };
+    // That one is taken instead, whatever is written.
+    if environment.get("QAAS_PYTHON").is_some() {
+        return true;
+    }
     let dir = root.join(&suite.dir);
     let search = Search {
         root,
