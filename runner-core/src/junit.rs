@@ -185,16 +185,16 @@ fn collection_case(error: &CollectionError, suite: &str) -> TestCase {
     error_case(&error.nodeid, suite, "collect", &error.message)
 }
 
-fn unfinished_case(test: &Unfinished, suite: &str) -> TestCase {
-    let phase = test
+fn unfinished_case(unfinished: &Unfinished, suite: &str) -> TestCase {
+    let phase = unfinished
         .phase
         .map_or(String::new(), |phase| format!(" (in {})", phase.as_str()));
     let mut text = format!("it began and did not end{phase}");
-    if let Some(stack) = &test.stack {
+    if let Some(stack) = &unfinished.stack {
         text.push('\n');
         text.push_str(stack);
     }
-    error_case(&test.nodeid, suite, "unfinished", &text)
+    error_case(&unfinished.nodeid, suite, "unfinished", &text)
 }
 
 fn error_case(nodeid: &str, suite: &str, kind: &str, text: &str) -> TestCase {

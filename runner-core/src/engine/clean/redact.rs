@@ -12,6 +12,9 @@ pub const REDACTED: &str = "[redacted]";
 /// Shorter values are words like `true` or `dev`: taking them out would only garble texts.
 const SHORTEST_SECRET: usize = 8;
 
+/// A private key of 16,384 bits has this many lines, and some more.
+const MOST_KEY_LINES: u32 = 256;
+
 /// Whether a variable of this name holds a secret, by the names that programs give to secrets.
 pub fn is_secret_name(name: &str) -> bool {
     static NAMES: LazyLock<Regex> = LazyLock::new(|| {
@@ -30,27 +33,59 @@ pub fn is_secret_name(name: &str) -> bool {
     NAMES.is_match(name) && !PLACES.is_match(name)
 }
 
-/// Words that are secrets by their look, whatever they are called.
+/// Words that are secrets by their look, whatever they are called. A private key goes with all between its edges; where
+/// a cut took one edge away, with what looks like its body.
 static SHAPES: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
         r"(?x)
-        (?P<key> -----BEGIN\ [A-Z\ ]*PRIVATE\ KEY-----  (?s:.*?)  (?: -----END\ [A-Z\ ]*PRIVATE\ KEY----- | \z ) )
-        | \b (?: AKIA | ASIA ) [0-9A-Z]{16} \b
-        | \b gh[pousr]_ [A-Za-z0-9]{30,}
-        | \b github_pat_ [A-Za-z0-9_]{22,}
-        | \b glpat- [A-Za-z0-9_-]{20,}
-        | \b (?: sk | rk | pk )_(?: live | test )_ [A-Za-z0-9]{16,}
-        | (?P<sk> \b sk- [A-Za-z0-9_-]{20,} )
-        | \b xox[abeoprs]- [A-Za-z0-9-]{10,}
-        | \b AIza [0-9A-Za-z_-]{35}
-        | \b npm_ [A-Za-z0-9]{36}
-        | \b pypi-AgE [A-Za-z0-9_-]{16,}
-        | \b hf_ [A-Za-z0-9]{30,}
-        | \b eyJ [A-Za-z0-9_-]{8,} \. eyJ [A-Za-z0-9_-]{8,} \. [A-Za-z0-9_-]*
-        | (?P<scheme> \b [Bb]earer\ + ) [A-Za-z0-9._~+/=-]{16,}
+        -----BEGIN\ [A-Z\ ]*PRIVATE\ KEY-----
+            (?: (?s:.*?) -----END\ [A-Z\ ]*PRIVATE\ KEY-----
+              | (?: (?: [\s>E'\x22] | \\[nr] )* [A-Za-z0-9+/=]{16,} )* )
+        | (?: [A-Za-z0-9+/=]{16,} (?: [\s>E'\x22] | \\[nr] )* )+ -----END\ [A-Z\ ]*PRIVATE\ KEY-----
+        | (?-u:\b) (?: AKIA | ASIA ) [0-9A-Z]{16} (?-u:\b)
+        | (?-u:\b) gh[pousr]_ [A-Za-z0-9]{30,}
+        | (?-u:\b) github_pat_ [A-Za-z0-9_]{22,}
+        | (?-u:\b) glpat- [A-Za-z0-9_-]{20,}
+        | (?-u:\b) (?: sk | rk | pk )_(?: live | test )_ [A-Za-z0-9]{16,}
+        | (?P<sk> (?-u:\b) sk- [A-Za-z0-9_-]{20,} )
+        | (?-u:\b) xox[abeoprs]- [A-Za-z0-9-]{10,}
+        | (?-u:\b) AIza [0-9A-Za-z_-]{35}
+        | (?-u:\b) npm_ [A-Za-z0-9]{36}
+        | (?-u:\b) pypi-AgE [A-Za-z0-9_-]{16,}
+        | (?-u:\b) hf_ [A-Za-z0-9]{30,}
+        | (?-u:\b) eyJ [A-Za-z0-9_-]{8,} \. eyJ [A-Za-z0-9_-]{8,} \. [A-Za-z0-9_-]*
+        | (?P<scheme> (?-u:\b) [Bb]earer\ + ) [A-Za-z0-9._~+/=-]{16,}
         ",
     )
     .expect("a constant pattern compiles")
+});
+
+/// A text without any of these has none of [`SHAPES`]: told much faster.
+static HINTS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    AhoCorasick::new([
+        "PRIVATE KEY-----",
+        "AKIA",
+        "ASIA",
+        "ghp_",
+        "gho_",
+        "ghu_",
+        "ghs_",
+        "ghr_",
+        "github_pat_",
+        "glpat-",
+        "sk_",
+        "rk_",
+        "pk_",
+        "sk-",
+        "xox",
+        "AIza",
+        "npm_",
+        "pypi-AgE",
+        "hf_",
+        "eyJ",
+        "earer",
+    ])
+    .expect("constant words make an automaton")
 });
 
 static KEY_BEGINS: LazyLock<Regex> = LazyLock::new(|| pem("BEGIN"));
@@ -66,8 +101,8 @@ pub struct Redactor {
     values: Option<AhoCorasick>,
     /// Secrets taken out so far.
     pub count: u64,
-    /// Lines are inside a private key that began on an earlier one.
-    in_key: bool,
+    /// How many more lines may belong to a private key that began on an earlier one.
+    key_lines: u32,
 }
 
 impl Redactor {
@@ -91,7 +126,7 @@ impl Redactor {
         Self {
             values: automaton.ok().filter(|_| !values.is_empty()),
             count: 0,
-            in_key: false,
+            key_lines: 0,
         }
     }
 
@@ -106,21 +141,27 @@ impl Redactor {
 
     /// One line of a stream: a private key may go over many.
     pub fn line<'a>(&mut self, line: &'a str) -> Cow<'a, str> {
-        if self.in_key {
-            let Some(end) = KEY_ENDS.find(line) else {
+        if self.key_lines > 0 {
+            if let Some(end) = KEY_ENDS.find(line) {
+                self.key_lines = 0;
+                return Cow::Owned(self.text(&line[end.end()..]).into_owned());
+            }
+            if is_key_line(line) {
+                self.key_lines -= 1;
                 return Cow::Borrowed("");
-            };
-            self.in_key = false;
-            return Cow::Owned(self.text(&line[end.end()..]).into_owned());
+            }
+            self.key_lines = 0;
         }
-        let last_begin = KEY_BEGINS.find_iter(line).last();
-        self.in_key = last_begin.is_some_and(|begin| !KEY_ENDS.is_match(&line[begin.end()..]));
+        let begins = KEY_BEGINS.find_iter(line).last();
+        if begins.is_some_and(|begin| !KEY_ENDS.is_match(&line[begin.end()..])) {
+            self.key_lines = MOST_KEY_LINES;
+        }
         self.text(line)
     }
 
     /// The stream lost some lines: what follows may be the end of a key, but need not be.
     pub fn gap(&mut self) {
-        self.in_key = false;
+        self.key_lines = 0;
     }
 
     fn known_values<'a>(&mut self, text: &'a str) -> Cow<'a, str> {
@@ -143,24 +184,13 @@ impl Redactor {
     }
 
     fn shapes(&mut self, text: &str) -> Option<String> {
-        let orphan_end = KEY_ENDS
-            .find(text)
-            .filter(|end| !KEY_BEGINS.is_match(&text[..end.start()]));
-        let (head, text) = match orphan_end {
-            // The beginning of a key was cut off: all before its end belongs to it.
-            Some(end) => (REDACTED, &text[end.end()..]),
-            None => ("", text),
-        };
-        if head.is_empty() && !SHAPES.is_match(text) {
+        if !HINTS.is_match(text) || !SHAPES.is_match(text) {
             return None;
         }
-        self.count += u64::from(!head.is_empty());
         let count = &mut self.count;
         let replaced = SHAPES.replace_all(text, |found: &Captures<'_>| {
-            if found
-                .name("sk")
-                .is_some_and(|word| !word.as_str().contains(|c: char| c.is_ascii_digit()))
-            {
+            let has_digit = |word: &str| word.contains(|c: char| c.is_ascii_digit());
+            if found.name("sk").is_some_and(|word| !has_digit(word.as_str())) {
                 return found[0].to_owned();
             }
             *count += 1;
@@ -169,8 +199,14 @@ impl Redactor {
                 None => REDACTED.to_owned(),
             }
         });
-        Some(format!("{head}{replaced}"))
+        Some(replaced.into_owned())
     }
+}
+
+/// Whether a line may stand between the edges of a private key: its body, or a header of an encrypted one.
+fn is_key_line(line: &str) -> bool {
+    let body = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=');
+    line.trim().chars().all(body) || line.starts_with("Proc-Type:") || line.starts_with("DEK-Info:")
 }
 
 /// The password of `scheme://user:password@host`.
@@ -273,16 +309,34 @@ mod tests {
     #[test]
     fn private_keys_go_whole_or_line_by_line() {
         let (begin, end) = ("-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----");
+        let body = "MIIEpAIBAAKCAQEA7bq+/0123456789abcdef";
         let mut redactor = Redactor::default();
+        for (text, expected) in [
+            (format!("a {begin}\n{body}\n{end} b"), "a [redacted] b"),
+            (format!("cut {begin}\nE   {body}\nE   {body}"), "cut [redacted]"),
+            (format!("x {body}\\n{body}\n{end} b"), "x [redacted] b"),
+        ] {
+            assert_eq!(redactor.text(&text), expected);
+        }
+        for (line, expected) in [(begin, REDACTED), (body, ""), (end, ""), ("after", "after")] {
+            assert_eq!(redactor.line(line), expected);
+        }
+    }
+
+    #[test]
+    fn talking_of_private_keys_does_not_swallow_the_rest() {
+        let mut redactor = Redactor::default();
+        let text = "E  assert pem.startswith('-----BEGIN PRIVATE KEY-----')\nE  AssertionError: no";
         assert_eq!(
-            redactor.text(&format!("a {begin}\nAAAA\n{end} b")),
-            "a [redacted] b"
+            redactor.text(text),
+            text.replace("-----BEGIN PRIVATE KEY-----", REDACTED)
         );
-        assert_eq!(redactor.text(&format!("cut {begin}\nAAAA")), "cut [redacted]");
-        assert_eq!(redactor.text(&format!("AAAA\n{end} b")), "[redacted] b");
-        assert_eq!(redactor.line(begin), "[redacted]");
-        assert_eq!(redactor.line("AAAA"), "");
-        assert_eq!(redactor.line(end), "");
-        assert_eq!(redactor.line("after"), "after");
+        let text = "E  assert '-----END PRIVATE KEY-----' in pem";
+        assert_eq!(redactor.text(text), text);
+        redactor.line("-----BEGIN PRIVATE KEY-----");
+        assert_eq!(
+            redactor.line("that was the first line"),
+            "that was the first line"
+        );
     }
 }
