@@ -15,7 +15,8 @@ pub(crate) struct Timing {
     /// The longest call: sub-tests are reported as calls of their own, inside the test's.
     call: f64,
     teardown: f64,
-    pub(crate) calls: u32,
+    /// Its call or its teardown was reported. A test that was interrupted has a set-up only.
+    pub(crate) ended: bool,
 }
 
 impl Timing {
@@ -64,11 +65,9 @@ impl Timings {
         match phase {
             "setup" => timing.setup += seconds,
             "teardown" => timing.teardown += seconds,
-            _ => {
-                timing.call = timing.call.max(seconds);
-                timing.calls += 1;
-            }
+            _ => timing.call = timing.call.max(seconds),
         }
+        timing.ended |= phase != "setup";
     }
 
     pub(crate) fn get(&self, nodeid: &str) -> Option<&Timing> {
@@ -77,6 +76,11 @@ impl Timings {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.order.is_empty()
+    }
+
+    /// Tests that began and were interrupted.
+    pub(crate) fn interrupted(&self) -> impl Iterator<Item = &String> {
+        self.order.iter().filter(|nodeid| !self.of[*nodeid].ended)
     }
 }
 

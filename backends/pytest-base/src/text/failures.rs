@@ -170,7 +170,7 @@ pub(crate) fn message(text: &str) -> String {
 }
 
 /// Where it was raised: the last line `path:12: What`.
-pub(crate) fn location(text: &str) -> Option<Location> {
+pub fn location(text: &str) -> Option<Location> {
     text.lines().rev().find_map(|line| {
         let at = line.match_indices(": ").find_map(|(at, _)| {
             let (file, number) = line[..at].rsplit_once(':')?;

@@ -22,4 +22,5 @@ mod tail;
 mod word;
 
 pub use arguments::{list_arguments, run_arguments, unbuffered};
+pub use failures::location;
 pub use reader::{Exact, TextReader};

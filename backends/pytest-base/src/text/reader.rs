@@ -1,5 +1,7 @@
 //! The whole of a run's text, session by session, and how it ended.
 
+use std::collections::BTreeSet;
+
 use runner_core::backend::{Mode, RunRequest};
 use runner_core::event::{Ending, EndingKind, ExitMeaning, TestEvent};
 use runner_core::model::{CollectionError, TestResult};
@@ -17,7 +19,11 @@ use crate::trouble;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Exact {
     pub results: Vec<TestResult>,
+    /// Nodeids whose outcome has two readings there; the text decides.
+    pub unsure: BTreeSet<String>,
     pub collection_errors: Vec<CollectionError>,
+    /// The exit code that source knows of.
+    pub exit_code: Option<i32>,
 }
 
 /// Reads the standard output of pytest runs started with [`super::run_arguments`] or [`super::list_arguments`].
@@ -96,17 +102,6 @@ impl TextReader {
             Ending::because(EndingKind::Broken, ExitMeaning::Other, "pytest was not started")
         })
     }
-
-    /// How many verdicts a session's own last line counts, all outcomes together. `None` if it never came.
-    pub fn counted(&self, step: usize) -> Option<u64> {
-        let counts = self.parts.get(step)?.session.tail.as_ref()?.counts.as_ref()?;
-        Some(
-            runner_core::model::Outcome::ALL
-                .iter()
-                .map(|outcome| counts.of(*outcome))
-                .sum(),
-        )
-    }
 }
 
 impl Part {
@@ -115,19 +110,15 @@ impl Part {
         let tail = session.tail.get_or_insert_default();
         tail.text.flush();
         let stops = tail.stops.clone();
-        let Some(said) = tail.counts.clone() else {
-            let ran = tail.text.lines.is_empty();
-            if ran {
-                session.tail = None;
+        let contradictions = match (tail.counts.clone(), exact) {
+            (Some(said), exact) => settle::complete(session, &said, exact, events),
+            (None, Some(exact)) if exit.code.is_some() && exit.code == exact.exit_code => {
+                settle::exact_only(session, exact, events)
             }
-            settle::cut(session, events);
-            return terminal_off(exit, &self.said)
-                .or_else(|| trouble::explain(exit, &self.said))
-                .unwrap_or_else(|| trouble::cut(exit));
+            (None, _) => return self.finish_cut(exit, events),
         };
-        let settled = settle::complete(session, &said, exact, events);
-        if !settled.contradictions.is_empty() {
-            let reason = settled.contradictions.join("; ");
+        if !contradictions.is_empty() {
+            let reason = contradictions.join("; ");
             return Ending::because(EndingKind::Cut, exit::meaning(exit), reason);
         }
         if let Some(ending) = stopped(exit, &stops) {
@@ -135,6 +126,15 @@ impl Part {
         }
         let ending = trouble::explain(exit, &self.said);
         ending.unwrap_or_else(|| Ending::completed(exit::meaning(exit)))
+    }
+
+    /// Without a line of counts: pytest never came to its end, or never began.
+    fn finish_cut(&mut self, exit: &StepExit, events: &mut Vec<TestEvent>) -> Ending {
+        self.session.tail.take_if(|tail| tail.text.lines.is_empty());
+        settle::cut(&mut self.session, events);
+        terminal_off(exit, &self.said)
+            .or_else(|| trouble::explain(exit, &self.said))
+            .unwrap_or_else(|| trouble::cut(exit))
     }
 
     fn finish_list(&mut self, exit: &StepExit, events: &mut Vec<TestEvent>) -> Ending {

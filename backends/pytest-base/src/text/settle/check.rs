@@ -1,0 +1,124 @@
+//! Where the books and pytest's own lists disagree, in sentences.
+
+use std::collections::{HashMap, HashSet};
+
+use runner_core::model::Outcome;
+
+use super::{Book, Pages};
+use crate::text::session::Session;
+use crate::text::word::Word;
+
+/// All checks of books that were read from the text.
+pub(super) fn all(pages: &Pages<'_>, books: &[Book]) -> Vec<String> {
+    let mut wrong = sent(pages.session, books);
+    wrong.extend(timings(pages, books));
+    if pages.lists.sound {
+        wrong.extend(summary(pages, books));
+    }
+    wrong
+}
+
+/// All checks of books that came from a report file.
+pub(super) fn exact(pages: &Pages<'_>, books: &[Book], text_books: &[Book]) -> Vec<String> {
+    let mut wrong = sent(pages.session, books);
+    wrong.extend(timings(pages, books));
+    let told: HashMap<&str, Outcome> = outcomes(text_books);
+    let differ = books.iter().filter_map(|book| {
+        let (result, told) = (&book.result, told.get(book.result.nodeid.as_str())?);
+        let same = *told == result.outcome || told.is_bad() && result.outcome.is_bad();
+        (!same).then(|| {
+            format!(
+                "{} is {} in the report and {told} in the output",
+                result.nodeid, result.outcome
+            )
+        })
+    });
+    wrong.extend(few(differ.collect()));
+    wrong
+}
+
+/// Nothing that went out may be missing from the books, or stand there with another outcome.
+pub(super) fn sent(session: &Session, books: &[Book]) -> Vec<String> {
+    let known = outcomes(books);
+    let wrong = session
+        .sent
+        .iter()
+        .filter_map(|(nodeid, sent)| match known.get(nodeid.as_str()) {
+            Some(outcome) if outcome == sent => None,
+            Some(outcome) => Some(format!(
+                "{nodeid} was {sent} while the tests ran and is {outcome} at the end"
+            )),
+            None => Some(format!(
+                "{nodeid} was {sent} while the tests ran and is not listed at the end"
+            )),
+        });
+    few(wrong.collect())
+}
+
+fn outcomes(books: &[Book]) -> HashMap<&str, Outcome> {
+    books
+        .iter()
+        .map(|book| (book.result.nodeid.as_str(), book.result.outcome))
+        .collect()
+}
+
+/// The summary lists every test that is not skipped, by outcome.
+fn summary(pages: &Pages<'_>, books: &[Book]) -> Vec<String> {
+    let mut listed: HashMap<&str, Vec<Word>> = HashMap::new();
+    for entry in &pages.lists.summary.entries {
+        if let (Some(nodeid), Some(word)) = (&entry.nodeid, entry.word) {
+            listed.entry(nodeid).or_default().push(word);
+        }
+    }
+    let wrong = books.iter().filter_map(|book| {
+        let words = listed
+            .get(book.result.nodeid.as_str())
+            .map_or(&[][..], Vec::as_slice);
+        let outcome = book.result.outcome;
+        let agrees = match outcome {
+            Outcome::Skipped => words.is_empty(),
+            Outcome::Failed => words
+                .iter()
+                .any(|word| matches!(word, Word::Is(Outcome::Failed) | Word::Sub(Outcome::Failed))),
+            outcome => words.contains(&Word::Is(outcome)),
+        };
+        (!agrees).then(|| {
+            format!(
+                "{} was read as {outcome}, and pytest's summary does not say so",
+                book.result.nodeid
+            )
+        })
+    });
+    few(wrong.collect())
+}
+
+/// The durations name exactly the tests that ran.
+fn timings(pages: &Pages<'_>, books: &[Book]) -> Vec<String> {
+    let timings = &pages.lists.timings;
+    if timings.is_empty() {
+        return Vec::new();
+    }
+    let tests = books.iter().filter(|book| book.result.is_test());
+    let known: HashSet<&str> = tests.map(|book| book.result.nodeid.as_str()).collect();
+    let ended = |nodeid: &&String| timings.get(nodeid).is_some_and(|timing| timing.ended);
+    let missing = timings
+        .order
+        .iter()
+        .filter(|nodeid| ended(nodeid) && !known.contains(nodeid.as_str()));
+    let missing = missing.map(|nodeid| format!("{nodeid} ran, and no verdict of it was read"));
+    let unknown = known.iter().filter(|nodeid| timings.get(nodeid).is_none());
+    let unknown = unknown.map(|nodeid| format!("{nodeid} was read, and is not among the tests that ran"));
+    few(missing.chain(unknown).collect())
+}
+
+/// The first few of many sentences of one kind, in a stable order.
+fn few(mut sentences: Vec<String>) -> Vec<String> {
+    const SAID: usize = 3;
+    sentences.sort();
+    if sentences.len() > SAID {
+        let more = sentences.len() - SAID;
+        sentences.truncate(SAID);
+        sentences.push(format!("and {more} more"));
+    }
+    sentences
+}

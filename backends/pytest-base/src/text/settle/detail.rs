@@ -1,0 +1,126 @@
+//! What pytest's lists add to rows: reasons, durations, files that skipped themselves.
+
+use std::collections::{HashMap, HashSet};
+
+use runner_core::event::TestEvent;
+use runner_core::model::{Outcome, Phase, TestResult};
+
+use super::{Book, Pages};
+use crate::text::entries::{Skips, Summary};
+use crate::text::word::Word;
+
+/// Why tests were skipped or expected to fail.
+pub(super) fn reasons(books: &mut [Book], pages: &Pages<'_>) {
+    let summary = &pages.lists.summary;
+    let mut messages: HashMap<&str, &str> = HashMap::new();
+    for entry in &summary.entries {
+        let listed = matches!(entry.word, Some(Word::Is(Outcome::Xfailed | Outcome::Xpassed)));
+        if let (true, Some(nodeid), Some(message)) = (listed, &entry.nodeid, &entry.message) {
+            messages.insert(nodeid, message.strip_prefix("reason: ").unwrap_or(message));
+        }
+    }
+    for book in books {
+        let result = &mut book.result;
+        match result.outcome {
+            Outcome::Xfailed | Outcome::Xpassed => {
+                if let Some(message) = messages.get(result.nodeid.as_str()) {
+                    result.message = Some((*message).to_owned());
+                }
+            }
+            Outcome::Skipped if result.message.is_none() => {
+                let row = book.row.map(|place| &pages.session.progress.rows[place]);
+                let start = row.and_then(|row| row.reason.as_deref()?.strip_suffix("..."));
+                result.message = skip_reason(&result.nodeid, start, summary);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The reason of a skip whose progress line had no room for it (`start` is what it had room for), if only one is
+/// possible.
+fn skip_reason(nodeid: &str, start: Option<&str>, summary: &Summary) -> Option<String> {
+    let file = nodeid.split("::").next().unwrap_or_default();
+    let possible = |skips: &&Skips| match start {
+        Some(start) => skips.reason.starts_with(start),
+        None => file.ends_with(&skips.path),
+    };
+    let mut reasons = summary.skips.iter().filter(possible).map(|skips| &skips.reason);
+    let first = reasons.next()?;
+    (!first.is_empty() && reasons.all(|other| other == first)).then(|| first.clone())
+}
+
+/// Seconds of each test, to a hundredth for each phase.
+pub(super) fn durations(books: &mut [Book], pages: &Pages<'_>) {
+    let timings = &pages.lists.timings;
+    for book in books {
+        let reran = book
+            .row
+            .is_some_and(|place| pages.session.progress.rows[place].words.contains(&Word::Rerun));
+        // The list does not say which durations belong to which attempt.
+        if let Some(timing) = timings.get(&book.result.nodeid).filter(|_| !reran) {
+            book.result.duration_s = book.result.duration_s.or(Some(timing.total()));
+        }
+    }
+}
+
+/// Files that skip themselves have no progress line. The summary names the place of the skip, not the collector: a
+/// place in a file without tests is taken for it, if that adds up.
+pub(super) fn skipped_files(books: &[Book], pages: &Pages<'_>, events: &mut Vec<TestEvent>) {
+    let session = pages.session;
+    let count = match session.collected.filter(|_| !session.progress.distributed) {
+        Some(collected) => collected.skipped,
+        None => pages
+            .said
+            .of(Outcome::Skipped)
+            .saturating_sub(skipped_tests(books, pages)),
+    };
+    if count == 0 || books.iter().any(|book| !book.result.is_test()) {
+        return;
+    }
+    let files: HashSet<&str> = books
+        .iter()
+        .filter_map(|book| book.result.nodeid.split("::").next())
+        .collect();
+    let whole: Vec<(String, &Skips)> = pages
+        .lists
+        .summary
+        .skips
+        .iter()
+        .map(|skips| (session.names.nodeid(&skips.path), skips))
+        .filter(|(nodeid, _)| !files.contains(nodeid.as_str()))
+        .collect();
+    if whole.iter().map(|(_, skips)| skips.count).sum::<u64>() != count {
+        let message = format!(
+            "{count} files or classes skipped themselves during collection; pytest's text does not say which"
+        );
+        events.push(TestEvent::Warning { message });
+        return;
+    }
+    for (nodeid, skips) in whole {
+        let mut result = TestResult::new(nodeid, Outcome::Skipped);
+        result.phase = Some(Phase::Collect);
+        result.message = Some(skips.reason.clone()).filter(|reason| !reason.is_empty());
+        events.push(TestEvent::Finished(Box::new(result)));
+    }
+}
+
+/// Skips that tests (and their parts) reported.
+fn skipped_tests(books: &[Book], pages: &Pages<'_>) -> u64 {
+    let skips = |book: &Book| match book.row.map(|place| &pages.session.progress.rows[place]) {
+        Some(row) if row.exact => {
+            let own = row
+                .words
+                .iter()
+                .filter(|word| **word == Word::Is(Outcome::Skipped))
+                .count();
+            own + row
+                .parts
+                .iter()
+                .filter(|(_, outcome)| *outcome == Outcome::Skipped)
+                .count()
+        }
+        _ => usize::from(book.result.outcome == Outcome::Skipped),
+    };
+    books.iter().map(skips).sum::<usize>() as u64
+}

@@ -1,0 +1,102 @@
+//! pytest's lists, read, and what they say of the progress lines.
+
+use runner_core::model::Outcome;
+
+use crate::text::counts::{Counts, category};
+use crate::text::entries::{Summary, Timings};
+use crate::text::names::Table;
+use crate::text::progress::Row;
+use crate::text::session::Session;
+use crate::text::tail::Tail;
+use crate::text::word::Word;
+
+/// pytest's lists, read.
+pub(super) struct Lists {
+    pub(super) timings: Timings,
+    pub(super) table: Table,
+    pub(super) summary: Summary,
+    /// The summary names as many tests as pytest counted.
+    pub(super) sound: bool,
+}
+
+impl Lists {
+    pub(super) fn read(session: &Session, tail: &Tail, said: &Counts) -> Self {
+        let timings = tail
+            .durations
+            .as_ref()
+            .map(|list| Timings::parse(&list.lines))
+            .unwrap_or_default();
+        let table = session.names.table(timings.order.iter().map(String::as_str));
+        let lines = tail.summary.as_ref().map_or(&[][..], |list| &list.lines);
+        let mut summary = Summary::parse(lines, &table);
+        summary.learn_words(said);
+        let sound = summary.is_sound() && said.differs_from(&summary.count()).is_none();
+        Self {
+            // Without the list of nodeids no test's line can be told from a collector's.
+            sound: sound && (!timings.is_empty() || session.progress.rows.is_empty()),
+            timings,
+            table,
+            summary,
+        }
+    }
+}
+
+/// The nodeid of each progress row, `None` where it cannot be told.
+pub(super) fn resolve(session: &Session, lists: &Lists) -> Vec<Option<String>> {
+    let nodeid = |row: &Row| {
+        let listed = lists.table.nodeid(&row.id).or_else(|| {
+            let text = row.hidden_id.as_deref()?;
+            Some(lists.table.leading(text)?.0).or_else(|| longest_start(text, &lists.timings))
+        });
+        match listed {
+            Some(nodeid) => Some(nodeid.to_owned()),
+            None if row.id.is_empty() || !lists.table.is_empty() && !row.exact => None,
+            None => Some(session.names.nodeid(&row.id)),
+        }
+    };
+    session.progress.rows.iter().map(nodeid).collect()
+}
+
+/// The longest nodeid that a text begins with, whatever follows.
+fn longest_start<'a>(text: &str, timings: &'a Timings) -> Option<&'a str> {
+    let fits = timings
+        .order
+        .iter()
+        .filter(|nodeid| text.starts_with(nodeid.as_str()));
+    fits.max_by_key(|nodeid| nodeid.len()).map(String::as_str)
+}
+
+/// Verdicts in the progress lines by pytest's categories, with what happened during collection, where no line shows it.
+pub(super) fn live_count(session: &Session, lists: &Lists, said: &Counts) -> Counts {
+    let mut counts = Counts::default();
+    for row in &session.progress.rows {
+        for word in &row.words {
+            if let Word::Is(outcome) = word {
+                counts.add(category(*outcome));
+            }
+        }
+        for (_, outcome) in row
+            .parts
+            .iter()
+            .filter(|(_, outcome)| *outcome != Outcome::Passed)
+        {
+            counts.add(category(*outcome));
+        }
+    }
+    match session.collected.filter(|_| !session.progress.distributed) {
+        Some(collected) => {
+            counts.add_many("error", collected.errors);
+            counts.add_many("skipped", collected.skipped);
+        }
+        // xdist does not say how many collectors failed or were skipped.
+        None => {
+            counts.add_many("error", lists.summary.collectors().count() as u64);
+            let missing = said
+                .of(Outcome::Skipped)
+                .saturating_sub(counts.of(Outcome::Skipped));
+            let listed: u64 = lists.summary.skips.iter().map(|skips| skips.count).sum();
+            counts.add_many("skipped", missing.min(listed));
+        }
+    }
+    counts
+}

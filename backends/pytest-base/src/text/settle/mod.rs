@@ -1,0 +1,176 @@
+//! Closing one session's books: pytest's lists against its counts, both against the rows that went out, and what the
+//! lists add to the rows.
+
+mod blocks;
+mod check;
+mod detail;
+mod lists;
+mod rows;
+
+use runner_core::event::TestEvent;
+use runner_core::model::{Phase, TestResult};
+
+use super::counts::Counts;
+use super::reader::Exact;
+use super::session::{self, Session};
+use super::tail::Tail;
+use lists::Lists;
+
+/// A test with everything known about it.
+struct Book {
+    result: TestResult,
+    /// Its progress lines, where there are any.
+    row: Option<usize>,
+}
+
+/// Everything a session left, open for reading.
+struct Pages<'a> {
+    session: &'a Session,
+    tail: &'a Tail,
+    lists: Lists,
+    /// The nodeid of each progress row, `None` where it cannot be told.
+    nodeids: Vec<Option<String>>,
+    said: &'a Counts,
+    /// What the progress lines add up to.
+    live: Counts,
+}
+
+/// Settles a session that reached its line of counts. Returns where pytest contradicts itself or what was read: any
+/// sentence makes the record cut.
+pub(crate) fn complete(
+    session: &mut Session,
+    said: &Counts,
+    exact: Option<Exact>,
+    events: &mut Vec<TestEvent>,
+) -> Vec<String> {
+    let tail = session.tail.take().unwrap_or_default();
+    let lists = Lists::read(session, &tail, said);
+    let pages = Pages {
+        nodeids: lists::resolve(session, &lists),
+        live: lists::live_count(session, &lists, said),
+        session,
+        tail: &tail,
+        lists,
+        said,
+    };
+    let (mut text_books, mut contradictions) = rows::from_text(&pages);
+    contradictions.extend(check::all(&pages, &text_books));
+    let mut exact = exact.map(|exact| rows::from_exact(exact, &pages));
+    if let Some((books, _)) = &exact {
+        let wrong = check::exact(&pages, books, &text_books);
+        if contradictions.is_empty() && !wrong.is_empty() {
+            // pytest's own output agrees with itself twice over: something else wrote or reshaped the report.
+            let message = format!(
+                "the report file disagrees with what pytest printed, so rows are read from its output: {}",
+                wrong.join("; ")
+            );
+            events.push(TestEvent::Warning { message });
+            exact = None;
+        } else {
+            contradictions = wrong;
+        }
+    }
+    let (mut books, collected) = match exact {
+        Some((books, errors)) => (books, errors),
+        None => (std::mem::take(&mut text_books), Vec::new()),
+    };
+    detail::reasons(&mut books, &pages);
+    detail::durations(&mut books, &pages);
+    let reports = blocks::Reports::of(&pages);
+    blocks::failures(&mut books, &reports, &tail);
+    if collected.is_empty() {
+        blocks::collectors(&reports, &pages, events);
+    }
+    events.extend(collected.into_iter().map(TestEvent::CollectFailed));
+    detail::skipped_files(&books, &pages, events);
+    let has_row = |nodeid: &str| books.iter().any(|book| book.result.nodeid == nodeid);
+    for nodeid in pages
+        .lists
+        .timings
+        .interrupted()
+        .filter(|nodeid| !has_row(nodeid))
+    {
+        started(nodeid, events);
+    }
+    send(session, books, events);
+    contradictions
+}
+
+/// Settles a session by a report file alone: its text has no line of counts (a plug-in replaced pytest's own).
+/// Returns contradictions, as [`complete`] does.
+pub(crate) fn exact_only(session: &mut Session, exact: Exact, events: &mut Vec<TestEvent>) -> Vec<String> {
+    let books: Vec<Book> = exact
+        .results
+        .into_iter()
+        .map(|result| Book { result, row: None })
+        .collect();
+    let contradictions = check::sent(session, &books);
+    events.extend(exact.collection_errors.into_iter().map(TestEvent::CollectFailed));
+    send(session, books, events);
+    contradictions
+}
+
+/// Settles a session that was cut: what is known goes out, what is not stays unfinished.
+pub(crate) fn cut(session: &mut Session, events: &mut Vec<TestEvent>) {
+    session.progress.plain.close();
+    let plain = !session.progress.counted() && !session.progress.distributed;
+    let rows = if plain {
+        std::mem::take(&mut session.progress.plain.rows)
+    } else {
+        std::mem::take(&mut session.progress.rows)
+    };
+    let last = rows.len().saturating_sub(1);
+    for (place, row) in rows.iter().enumerate() {
+        let nodeid = session.names.nodeid(&row.id);
+        let Some(result) = session::result(row, &nodeid).filter(|_| !row.id.is_empty()) else {
+            continue;
+        };
+        if session.sent.contains_key(&nodeid) {
+            continue;
+        }
+        // No test began after the last verdict: the session was cut in the teardown behind it.
+        let over =
+            plain || session.progress.distributed || place < last || !session.progress.running().is_empty();
+        if over || session.tail.is_some() {
+            session::reruns(row, &nodeid, events);
+            events.push(TestEvent::Finished(Box::new(result)));
+        } else {
+            let phase = Phase::Teardown;
+            started(&nodeid, events);
+            events.push(TestEvent::Entered { nodeid, phase });
+        }
+    }
+    let running = match plain {
+        true => session.progress.plain.running().into_iter().collect(),
+        false => session.progress.running(),
+    };
+    if session.tail.is_none() {
+        for id in running {
+            started(&session.names.nodeid(id), events);
+        }
+    }
+}
+
+fn started(nodeid: &str, events: &mut Vec<TestEvent>) {
+    events.push(TestEvent::Started {
+        nodeid: nodeid.to_owned(),
+        worker: None,
+    });
+}
+
+fn send(session: &mut Session, books: Vec<Book>, events: &mut Vec<TestEvent>) {
+    for Book { result, row } in books {
+        match session.sent.get(&result.nodeid) {
+            Some(outcome) if *outcome == result.outcome => events.push(TestEvent::Detailed(Box::new(result))),
+            // A contradiction, already told: the first verdict stands.
+            Some(_) => {}
+            None => {
+                if let Some(row) = row.map(|place| &session.progress.rows[place]) {
+                    session::reruns(row, &result.nodeid, events);
+                }
+                session.sent.insert(result.nodeid.clone(), result.outcome);
+                events.push(TestEvent::Finished(Box::new(result)));
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! One book for each test: by the progress lines, by the summary, or by a report file.
+
+use std::collections::{HashMap, HashSet};
+
+use runner_core::model::{CollectionError, Outcome, TestResult};
+
+use super::{Book, Pages};
+use crate::text::progress::Row;
+use crate::text::reader::Exact;
+use crate::text::session;
+use crate::text::word::Word;
+
+/// Rows by the progress lines if those add up, else by the summary if that does. With neither, what is known and a
+/// sentence why it is not enough.
+pub(super) fn from_text(pages: &Pages<'_>) -> (Vec<Book>, Vec<String>) {
+    let readable = pages
+        .session
+        .progress
+        .rows
+        .iter()
+        .all(|row| row.exact && !row.unknown_word);
+    let difference = pages.said.differs_from(&pages.live);
+    if readable && difference.is_none() {
+        return (live(pages, |_| true), Vec::new());
+    }
+    if pages.lists.sound {
+        return (summary(pages), Vec::new());
+    }
+    let read = difference.unwrap_or_else(|| "verdicts whose lines could not be read".to_owned());
+    let books = live(pages, |row| !row.unknown_word);
+    (books, vec![format!("pytest's last line counts {read}")])
+}
+
+fn live(pages: &Pages<'_>, take: impl Fn(&Row) -> bool) -> Vec<Book> {
+    let rows = pages.session.progress.rows.iter().zip(&pages.nodeids).enumerate();
+    let book = |(place, (row, nodeid)): (usize, (&Row, &Option<String>))| {
+        let nodeid = nodeid.as_ref().filter(|_| take(row))?;
+        Some(Book {
+            result: session::result(row, nodeid)?,
+            row: Some(place),
+        })
+    };
+    rows.filter_map(book).collect()
+}
+
+/// One row for each test that ran: listed under an outcome, or else skipped.
+fn summary(pages: &Pages<'_>) -> Vec<Book> {
+    let lists = &pages.lists;
+    let mut listed: HashMap<&str, Row> = HashMap::new();
+    for entry in &lists.summary.entries {
+        let (Some(nodeid), Some(word)) = (&entry.nodeid, entry.word) else {
+            continue;
+        };
+        let row = listed.entry(nodeid).or_default();
+        match word {
+            Word::Sub(outcome) => row.parts.push((part(&entry.text), outcome)),
+            word => row.words.push(word),
+        }
+    }
+    let places = places(pages);
+    let mut order: Vec<&str> = pages.nodeids.iter().flatten().map(String::as_str).collect();
+    order.extend(lists.timings.order.iter().map(String::as_str));
+    let mut seen = HashSet::new();
+    let ended = |nodeid: &str| lists.timings.get(nodeid).is_some_and(|timing| timing.ended);
+    order.retain(|nodeid| ended(nodeid) && seen.insert(*nodeid));
+    let book = |nodeid: &str| {
+        let place = places.get(nodeid).copied();
+        let mut row = listed.remove(nodeid).unwrap_or_default();
+        if row.words.is_empty() {
+            row.words.push(Word::Is(Outcome::Skipped));
+        }
+        if let Some(place) = place {
+            add_live(&mut row, &pages.session.progress.rows[place]);
+        }
+        Some(Book {
+            result: session::result(&row, nodeid)?,
+            row: place,
+        })
+    };
+    order.into_iter().filter_map(book).collect()
+}
+
+/// What only the progress lines tell.
+fn add_live(row: &mut Row, live: &Row) {
+    row.worker.clone_from(&live.worker);
+    row.reason.clone_from(&live.reason);
+    row.words
+        .extend(live.words.iter().filter(|word| **word == Word::Rerun));
+    if live.parts.len() > row.parts.len() {
+        row.parts.clone_from(&live.parts);
+    }
+}
+
+/// `SUBFAILED[step] (n=1)` without its word.
+pub(super) fn part(text: &str) -> String {
+    let start = text.find(['[', '(']).unwrap_or(0);
+    let end = text.rfind([']', ')']).map_or(text.len(), |at| at + 1);
+    text.get(start..end).unwrap_or(text).to_owned()
+}
+
+/// Rows from a source that names every test exactly. The text decides only where that source leaves two readings, and
+/// adds what it does not say.
+pub(super) fn from_exact(exact: Exact, pages: &Pages<'_>) -> (Vec<Book>, Vec<CollectionError>) {
+    let places = places(pages);
+    let book = |mut result: TestResult| {
+        let row = places.get(result.nodeid.as_str()).copied();
+        let live = row
+            .map(|place| &pages.session.progress.rows[place])
+            .filter(|row| row.exact);
+        if let Some(live) = live.and_then(|row| session::result(row, &result.nodeid)) {
+            if exact.unsure.contains(&result.nodeid) {
+                result.outcome = live.outcome;
+            }
+            if result.outcome == live.outcome {
+                result.fill_from(&live);
+            }
+            result.attempt = result.attempt.max(live.attempt);
+        }
+        Book { result, row }
+    };
+    (
+        exact.results.into_iter().map(book).collect(),
+        exact.collection_errors,
+    )
+}
+
+fn places<'a>(pages: &'a Pages<'_>) -> HashMap<&'a str, usize> {
+    let rows = pages.nodeids.iter().enumerate();
+    rows.filter_map(|(place, nodeid)| Some((nodeid.as_deref()?, place)))
+        .collect()
+}

@@ -1,0 +1,272 @@
+//! The report of pytest-json-report, read tolerantly: other plug-ins and the project's own hooks may change its words
+//! and leave parts out.
+
+use std::collections::BTreeSet;
+
+use pytest_base::text::Exact;
+use runner_core::model::{CollectionError, Failure, Location, Outcome, Phase, TestResult};
+use serde_json::{Map, Value};
+
+const UNREADABLE: &str = "holds tests in a shape that cannot be read";
+
+type Object = Map<String, Value>;
+
+/// Reads a report. The error is the end of a sentence that begins with the report ("is not JSON").
+pub(crate) fn read(bytes: &[u8]) -> Result<Exact, String> {
+    let report: Value = serde_json::from_slice(bytes).map_err(|error| match error.is_eof() {
+        true => "is cut short".to_owned(),
+        false => format!("is not JSON ({error})"),
+    })?;
+    let report = report.as_object().ok_or("is not an object")?;
+    let tests = report.get("tests").and_then(Value::as_array);
+    let tests = tests.ok_or("holds no tests (a summary only, or changed by a hook of the project)")?;
+    let mut exact = Exact {
+        exit_code: report
+            .get("exitcode")
+            .and_then(Value::as_i64)
+            .and_then(|code| i32::try_from(code).ok()),
+        ..Exact::default()
+    };
+    for test in tests {
+        let test = test.as_object().ok_or(UNREADABLE)?;
+        if Stages::of(test).interrupted() {
+            continue;
+        }
+        let test = Test::read(test).ok_or(UNREADABLE)?;
+        if !test.sure {
+            exact.unsure.insert(test.result.nodeid.clone());
+        }
+        exact.results.push(test.result);
+    }
+    add_collectors(report, &mut exact);
+    Ok(exact)
+}
+
+/// One entry of `tests`.
+struct Test {
+    result: TestResult,
+    /// Whether its outcome has only one reading.
+    sure: bool,
+}
+
+impl Test {
+    fn read(test: &Object) -> Option<Self> {
+        let nodeid = test.get("nodeid")?.as_str()?;
+        let stages = Stages::of(test);
+        let (outcome, sure) = stages.outcome(test.get("outcome").and_then(Value::as_str))?;
+        let mut result = TestResult::new(nodeid, outcome);
+        result.duration_s = stages.duration();
+        match outcome {
+            Outcome::Failed | Outcome::Error => {
+                result.failures = stages.failures();
+                result.message = stages.message();
+            }
+            Outcome::Skipped => result.message = stages.skip_reason(),
+            Outcome::Passed | Outcome::Xfailed | Outcome::Xpassed => {}
+        }
+        Some(Self { result, sure })
+    }
+}
+
+/// The stages of a test: set-up, call, teardown, and `???` for a worker that died.
+struct Stages<'a>(Vec<(Phase, &'a Object)>);
+
+impl<'a> Stages<'a> {
+    fn of(test: &'a Object) -> Self {
+        let stages = test.iter().filter_map(|(name, value)| {
+            let stage = value.as_object().filter(|stage| stage.contains_key("outcome"))?;
+            let phase = match name.as_str() {
+                "setup" => Phase::Setup,
+                "teardown" => Phase::Teardown,
+                "metadata" => return None,
+                _ => Phase::Call,
+            };
+            Some((phase, stage))
+        });
+        let mut stages: Vec<_> = stages.collect();
+        stages.sort_by_key(|(phase, _)| *phase);
+        Self(stages)
+    }
+
+    fn ended(&self, outcome: &str) -> impl Iterator<Item = &(Phase, &'a Object)> {
+        self.0
+            .iter()
+            .filter(move |(_, stage)| stage["outcome"] == outcome)
+    }
+
+    /// Set up and never called: the run was interrupted, the test has no outcome.
+    fn interrupted(&self) -> bool {
+        matches!(self.0.as_slice(), [(Phase::Setup, stage)] if stage["outcome"] == "passed")
+    }
+
+    /// Stages tell what passed and failed, the test's own word what was expected; that word is any plug-in's.
+    fn outcome(&self, word: Option<&str>) -> Option<(Outcome, bool)> {
+        let failed: BTreeSet<Phase> = self.ended("failed").map(|(phase, _)| *phase).collect();
+        if failed.contains(&Phase::Call) {
+            return Some((Outcome::Failed, true));
+        }
+        if !failed.is_empty() {
+            return Some((Outcome::Error, true));
+        }
+        if self.0.is_empty() {
+            return word.and_then(by_word);
+        }
+        let skipped = self.ended("skipped").next().is_some();
+        Some(match (word, skipped) {
+            // Only its parts failed.
+            (Some("failed"), _) => (Outcome::Failed, true),
+            (Some("xfailed"), _) => (Outcome::Xfailed, true),
+            (Some("xpassed"), _) => (Outcome::Xpassed, true),
+            (Some("skipped"), true) => (Outcome::Skipped, true),
+            (Some("passed"), false) => (Outcome::Passed, true),
+            (_, true) => (Outcome::Skipped, false),
+            (_, false) => (Outcome::Passed, false),
+        })
+    }
+
+    fn duration(&self) -> Option<f64> {
+        let each: Vec<f64> = self
+            .0
+            .iter()
+            .filter_map(|(_, stage)| stage.get("duration")?.as_f64())
+            .collect();
+        (!each.is_empty()).then(|| each.iter().sum())
+    }
+
+    fn failures(&self) -> Vec<Failure> {
+        let failure = |(phase, stage): &(Phase, &Object)| {
+            let text = text(stage.get("longrepr")?);
+            let crash = stage.get("crash").and_then(Value::as_object);
+            let message = crash.and_then(|crash| crash.get("message")?.as_str());
+            Some(Failure {
+                phase: *phase,
+                summary: message.unwrap_or(&text).lines().next().map(str::to_owned),
+                location: crash.and_then(location),
+                text,
+            })
+        };
+        self.ended("failed").filter_map(failure).collect()
+    }
+
+    fn message(&self) -> Option<String> {
+        let message = |(_, stage): &(Phase, &Object)| {
+            let crash = stage
+                .get("crash")
+                .and_then(|crash| crash.get("message")?.as_str());
+            crash
+                .map(str::to_owned)
+                .or_else(|| stage.get("longrepr").map(text))
+        };
+        let messages: Vec<String> = self.ended("failed").filter_map(message).collect();
+        (!messages.is_empty()).then(|| messages.join("\n"))
+    }
+
+    fn skip_reason(&self) -> Option<String> {
+        let (_, stage) = self.ended("skipped").next()?;
+        let reason = skip_reason(&text(stage.get("longrepr")?));
+        (!reason.is_empty()).then_some(reason)
+    }
+}
+
+fn by_word(word: &str) -> Option<(Outcome, bool)> {
+    let outcome = Outcome::ALL
+        .into_iter()
+        .find(|outcome| outcome.as_str() == word)?;
+    Some((outcome, false))
+}
+
+fn location(crash: &Object) -> Option<Location> {
+    Some(Location {
+        file: crash.get("path")?.as_str()?.to_owned(),
+        line: crash
+            .get("lineno")
+            .and_then(Value::as_u64)
+            .and_then(|line| u32::try_from(line).ok()),
+    })
+}
+
+/// A text, or (after a hook) anything in JSON.
+fn text(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), |text| text.trim_matches('\n').to_owned())
+}
+
+/// The plug-in writes a skip as Python shows a tuple: `('a.py', 3, 'Skipped: why')`.
+fn skip_reason(longrepr: &str) -> String {
+    let inner = longrepr
+        .strip_prefix("('")
+        .and_then(|rest| rest.strip_suffix(')'));
+    let Some(inner) = inner else {
+        return longrepr.to_owned();
+    };
+    let quoted = [", '", ", \""].iter().filter_map(|start| {
+        let (before, after) = inner.split_once(&format!("{start}Skipped"))?;
+        let reason = after.strip_suffix(&start[2..])?;
+        before
+            .rsplit_once(", ")?
+            .1
+            .bytes()
+            .all(|b| b.is_ascii_digit())
+            .then_some(reason)
+    });
+    let Some(reason) = quoted.last() else {
+        return longrepr.to_owned();
+    };
+    unescape(reason.strip_prefix(": ").unwrap_or(reason))
+}
+
+/// Takes back the escapes that Python's `repr` of a string is most likely to hold.
+fn unescape(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(char) = chars.next() {
+        match (char, chars.clone().next()) {
+            ('\\', Some(next @ ('\\' | '\'' | '"'))) => {
+                chars.next();
+                plain.push(next);
+            }
+            ('\\', Some('n')) => {
+                chars.next();
+                plain.push('\n');
+            }
+            ('\\', Some('t')) => {
+                chars.next();
+                plain.push('\t');
+            }
+            _ => plain.push(char),
+        }
+    }
+    plain
+}
+
+/// Collectors that failed, and files that skipped themselves.
+fn add_collectors(report: &Object, exact: &mut Exact) {
+    let collectors = report.get("collectors").and_then(Value::as_array);
+    let mut seen = BTreeSet::new();
+    for collector in collectors.into_iter().flatten().filter_map(Value::as_object) {
+        let Some(nodeid) = collector.get("nodeid").and_then(Value::as_str) else {
+            continue;
+        };
+        let longrepr = collector.get("longrepr").map(text).unwrap_or_default();
+        match collector.get("outcome").and_then(Value::as_str) {
+            // Every xdist worker collects for itself.
+            Some("failed") if seen.insert(nodeid) => exact.collection_errors.push(CollectionError {
+                nodeid: nodeid.to_owned(),
+                location: pytest_base::text::location(&longrepr),
+                message: longrepr,
+            }),
+            Some("skipped") if seen.insert(nodeid) => {
+                let mut row = TestResult::new(nodeid, Outcome::Skipped);
+                row.phase = Some(Phase::Collect);
+                row.message = Some(skip_reason(&longrepr)).filter(|reason| !reason.is_empty());
+                exact.results.push(row);
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "report_tests.rs"]
+mod tests;

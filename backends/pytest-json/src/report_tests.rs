@@ -1,0 +1,85 @@
+use serde_json::json;
+
+use super::*;
+
+fn outcome(test: Value) -> Option<(Outcome, bool)> {
+    let report = json!({"tests": [test]});
+    let exact = read(report.to_string().as_bytes()).ok()?;
+    let result = &exact.results[0];
+    Some((result.outcome, !exact.unsure.contains(&result.nodeid)))
+}
+
+fn test(word: &str, stages: &[(&str, &str)]) -> Value {
+    let mut test = json!({"nodeid": "a.py::t", "outcome": word});
+    for (name, outcome) in stages {
+        test[*name] = json!({"outcome": outcome, "duration": 0.25});
+    }
+    test
+}
+
+#[test]
+fn stages_decide_and_the_word_only_tells_what_was_expected() {
+    let ran = [("setup", "passed"), ("call", "passed"), ("teardown", "passed")];
+    let skipped = [("setup", "skipped"), ("teardown", "passed")];
+    assert_eq!(outcome(test("passed", &ran)), Some((Outcome::Passed, true)));
+    assert_eq!(outcome(test("xpassed", &ran)), Some((Outcome::Xpassed, true)));
+    assert_eq!(outcome(test("skipped", &skipped)), Some((Outcome::Skipped, true)));
+    assert_eq!(outcome(test("xfailed", &skipped)), Some((Outcome::Xfailed, true)));
+    // One part skipped, the test itself passed.
+    assert_eq!(outcome(test("skipped", &ran)), Some((Outcome::Passed, false)));
+    // Only a part failed.
+    assert_eq!(outcome(test("failed", &ran)), Some((Outcome::Failed, true)));
+    assert_eq!(outcome(test("rerun", &ran)), Some((Outcome::Passed, false)));
+    assert_eq!(outcome(test("fine", &ran)), Some((Outcome::Passed, false)));
+    let torn = [("setup", "passed"), ("call", "passed"), ("teardown", "failed")];
+    assert_eq!(outcome(test("well", &torn)), Some((Outcome::Error, true)));
+    let both = [("setup", "passed"), ("call", "failed"), ("teardown", "failed")];
+    assert_eq!(outcome(test("error", &both)), Some((Outcome::Failed, true)));
+    assert_eq!(
+        outcome(test("failed", &[("???", "failed")])),
+        Some((Outcome::Failed, true))
+    );
+    assert_eq!(outcome(test("xfailed", &[])), Some((Outcome::Xfailed, false)));
+    assert_eq!(outcome(test("fine", &[])), None);
+}
+
+#[test]
+fn a_report_that_holds_no_readable_tests_says_why() {
+    let why = |text: &str| read(text.as_bytes()).unwrap_err();
+    assert_eq!(why("{\"tests\": [{"), "is cut short");
+    assert!(why("<html>").starts_with("is not JSON"));
+    assert_eq!(why("[]"), "is not an object");
+    assert!(why("{\"summary\": {}}").starts_with("holds no tests"));
+    assert!(why("{\"tests\": [3]}").starts_with("holds tests in a shape"));
+    assert!(why("{\"tests\": [{\"nodeid\": 3}]}").starts_with("holds tests in a shape"));
+}
+
+#[test]
+fn the_reason_of_a_skip_is_read_out_of_its_tuple() {
+    assert_eq!(
+        skip_reason("('/a/b.py', 14, 'Skipped: it\\'s \"late\"')"),
+        "it's \"late\""
+    );
+    assert_eq!(
+        skip_reason("('/a, b.py', 14, \"Skipped: it's, 'late'\")"),
+        "it's, 'late'"
+    );
+    assert_eq!(skip_reason("('/a/b.py', 14, 'Skipped')"), "");
+    assert_eq!(skip_reason("anything"), "anything");
+}
+
+#[test]
+fn a_failure_keeps_all_its_texts() {
+    let report = json!({"tests": [{"nodeid": "a.py::t", "outcome": "error",
+        "call": {"outcome": "failed", "duration": 0.1, "longrepr": "E assert 0",
+            "crash": {"path": "/r/a.py", "lineno": 3, "message": "assert 0\n where"}},
+        "teardown": {"outcome": "failed", "duration": 0.2, "longrepr": {"odd": 1}}}]});
+    let exact = read(report.to_string().as_bytes()).unwrap();
+    let row = &exact.results[0];
+    assert_eq!(row.message.as_deref(), Some("assert 0\n where\n{\"odd\":1}"));
+    assert_eq!(row.failures.len(), 2);
+    assert_eq!(row.failures[0].summary.as_deref(), Some("assert 0"));
+    assert_eq!(row.failures[0].location.as_ref().and_then(|at| at.line), Some(3));
+    assert_eq!(row.failures[1].phase, Phase::Teardown);
+    assert!((row.duration_s.unwrap() - 0.3).abs() < 1e-9);
+}
