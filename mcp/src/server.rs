@@ -260,8 +260,7 @@ impl ServerHandler for Server {
         request: CustomRequest,
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        const KNOWN: [&str; 6] = [
-            "initialize",
+        const KNOWN: [&str; 5] = [
             "tools/call",
             "tools/list",
             "resources/list",

@@ -53,10 +53,12 @@ pub(super) fn short(row: &Row, cap: usize) -> Map<String, Value> {
     add("nodeid", json!(row.nodeid));
     add("outcome", json!(row.outcome));
     add("duration_s", json!(row.duration_s));
-    add("message", json!(message(row, cap)));
+    let message = message(row, cap);
     let tight = cap < ROOMY;
-    // A message that is whole, or so short that it is the summary, has it already.
-    if let Some(summary) = row.summary.as_deref().filter(|_| !tight) {
+    let lost = |summary: &&str| !tight && !message.as_deref().is_some_and(|message| message.contains(*summary));
+    let summary = row.summary.as_deref().filter(lost);
+    add("message", json!(message));
+    if let Some(summary) = summary {
         add("summary", json!(measure::cut(summary, cap / 2)));
     }
     if let Some(location) = row
