@@ -9,6 +9,8 @@ mod progress;
 mod resources;
 mod server;
 mod stdio;
+#[cfg(test)]
+mod testing;
 mod tools;
 
 pub use ending::Ended;

@@ -55,7 +55,12 @@ pub(super) fn short(row: &Row, cap: usize) -> Map<String, Value> {
     add("duration_s", json!(row.duration_s));
     let message = message(row, cap);
     let tight = cap < ROOMY;
-    let lost = |summary: &&str| !tight && !message.as_deref().is_some_and(|message| message.contains(*summary));
+    let lost = |summary: &&str| {
+        !tight
+            && !message
+                .as_deref()
+                .is_some_and(|message| message.contains(*summary))
+    };
     let summary = row.summary.as_deref().filter(lost);
     add("message", json!(message));
     if let Some(summary) = summary {

@@ -2,6 +2,8 @@
 //!
 //! Loopback only unless forced; a bearer token always; `Host` and `Origin` are checked against DNS rebinding.
 
+#[cfg(test)]
+mod tests;
 mod token;
 
 use std::io;

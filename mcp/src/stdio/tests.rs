@@ -1,19 +1,8 @@
-//! A server and a client over a socket pair. The tool that is called runs no test: its finder does what each test
-//! needs (answer, wait, panic).
+//! A server and a client over a socket pair.
 
-use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use runner_core::affected::{AffectedFinder, AffectedTest, AffectedTests};
 use runner_core::config::{ConfigError, Settings};
-use runner_core::engine::Engine;
-use runner_core::environment::Environment;
-use runner_core::ops::{Desk, LiveRuns};
-use runner_core::policy::Policy;
-use runner_core::process::Supervisor;
-use runner_core::project::Overrides;
-use runner_core::registry::Registry;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::UnixStream;
@@ -23,48 +12,7 @@ use tokio::time::timeout;
 
 use super::serve_stdio;
 use crate::Ended;
-
-/// Does what the changed path says.
-struct Finder;
-
-impl AffectedFinder for Finder {
-    fn find(&self, _: &Path, changed: &[String]) -> AffectedTests {
-        match changed[0].as_str() {
-            "panic" => panic!("a bug"),
-            "wait" => std::thread::sleep(Duration::from_secs(1)),
-            _ => {}
-        }
-        AffectedTests {
-            affected: vec![AffectedTest {
-                test_file: "tests/test_a.py".into(),
-                score: 100,
-                why: vec!["name matches a.py".into()],
-            }],
-            searched: 1,
-            notes: Vec::new(),
-        }
-    }
-}
-
-fn desk(root: &Path, settings: Result<Settings, ConfigError>) -> Desk {
-    let environment = Environment::default();
-    let supervisor = Supervisor {
-        program: "/nonexistent".into(),
-        args: Vec::new(),
-    };
-    Desk {
-        root: root.canonicalize().unwrap(),
-        settings: settings.map(Arc::new),
-        registry: Arc::new(Registry::new()),
-        engine: Engine::new(supervisor, None, environment.clone(), 1),
-        affected: Arc::new(Finder),
-        policy: Policy::agent(),
-        overrides: Overrides::default(),
-        environment: Arc::new(environment),
-        live: LiveRuns::default(),
-        session_trust: false,
-    }
-}
+use crate::testing::desk;
 
 struct Client {
     lines: Lines<BufReader<OwnedReadHalf>>,

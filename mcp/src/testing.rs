@@ -1,0 +1,67 @@
+//! A desk for the tests of the protocol: its one tool that answers runs no test. Its finder does what each test needs
+//! (answer, wait, panic).
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use runner_core::affected::{AffectedFinder, AffectedTest, AffectedTests};
+use runner_core::config::{ConfigError, Settings};
+use runner_core::engine::Engine;
+use runner_core::environment::Environment;
+use runner_core::ops::{Desk, LiveRuns};
+use runner_core::policy::Policy;
+use runner_core::process::Supervisor;
+use runner_core::project::Overrides;
+use runner_core::registry::Registry;
+use runner_core::store::Store;
+
+/// Does what the changed path says.
+struct Finder;
+
+impl AffectedFinder for Finder {
+    fn find(&self, _: &Path, changed: &[String]) -> AffectedTests {
+        match changed[0].as_str() {
+            "panic" => panic!("a bug"),
+            "wait" => std::thread::sleep(Duration::from_secs(1)),
+            _ => {}
+        }
+        AffectedTests {
+            affected: vec![AffectedTest {
+                test_file: "tests/test_a.py".into(),
+                score: 100,
+                why: vec!["name matches a.py".into()],
+            }],
+            searched: 1,
+            notes: Vec::new(),
+        }
+    }
+}
+
+/// The desk of an empty repository. No state is kept.
+pub(crate) fn desk(root: &Path, settings: Result<Settings, ConfigError>) -> Desk {
+    let environment = Environment::default();
+    let supervisor = Supervisor {
+        program: "/nonexistent".into(),
+        args: Vec::new(),
+    };
+    Desk {
+        root: root.canonicalize().unwrap(),
+        settings: settings.map(Arc::new),
+        registry: Arc::new(Registry::new()),
+        engine: Engine::new(supervisor, None, environment.clone(), 1),
+        affected: Arc::new(Finder),
+        policy: Policy::agent(),
+        overrides: Overrides::default(),
+        environment: Arc::new(environment),
+        live: LiveRuns::default(),
+        session_trust: false,
+    }
+}
+
+/// The same with a state folder.
+pub(crate) fn desk_with_state(root: &Path, state: &Path) -> Desk {
+    let mut desk = desk(root, Ok(Settings::default()));
+    desk.engine.store = Some(Store::open(state).unwrap());
+    desk
+}
