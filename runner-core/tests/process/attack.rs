@@ -177,6 +177,27 @@ fn everything_ends_when_the_server_is_killed() {
 #[test]
 #[expect(
     clippy::disallowed_methods,
+    reason = "a server of its own, with an environment to be kept from tests"
+)]
+fn a_test_of_the_same_user_cannot_read_the_servers_environment() {
+    if rustix::process::geteuid().is_root() {
+        return; // Root may read everything.
+    }
+    let script = "server=$(awk '$1 == \"PPid:\" { print $2 }' /proc/$PPID/status)
+        test -e /proc/$server/stat || exit 8
+        cat /proc/$server/environ && exit 9
+        exit 3";
+    let output = Command::new(supervisor().program)
+        .args(["serve", "/bin/sh", "-c", script])
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("code Some(3)"), "{output:?}");
+}
+
+#[test]
+#[expect(
+    clippy::disallowed_methods,
     reason = "a server of its own, so that its memory can be measured"
 )]
 fn a_flood_does_not_grow_the_server() {
