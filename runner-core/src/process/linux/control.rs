@@ -20,8 +20,8 @@ pub(super) struct Task {
     pub(super) env: Vec<(OsString, OsString)>,
     pub(super) cwd: OsString,
     pub(super) channel: bool,
-    /// Until the deadline.
-    pub(super) remaining: Option<Duration>,
+    /// The deadline on the clock of [`monotonic`]: the time that handing over takes does not move it.
+    pub(super) deadline: Option<Duration>,
     pub(super) grace: Duration,
     pub(super) cancel_grace: Duration,
     pub(super) on_deadline: Option<Dump>,
@@ -104,6 +104,12 @@ impl Inbox {
     pub(super) fn waiting(&self) -> usize {
         self.bytes.len()
     }
+}
+
+/// The clock that both processes share. Instants of the standard library cannot be handed over.
+pub(super) fn monotonic() -> Duration {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    Duration::try_from(now).expect("the monotonic clock does not show times before the boot")
 }
 
 /// A message as its line.

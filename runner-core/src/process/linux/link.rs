@@ -12,13 +12,13 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, pidfd_open, pidfd_send_signal, waitid,
 };
 use tokio::io::unix::AsyncFd;
-use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 
 use super::control::{FromSupervisor, HANDSHAKE, Inbox, ToSupervisor, line};
 use super::orphans::{self, Lost};
 use super::proc;
-use crate::process::output::watched;
+use crate::process::output::{ChildEnds, watched};
 use crate::process::{ProcessError, Supervisor};
 
 /// A program that does not say the handshake within this time is none of ours. Generous: the machine may be busy.
@@ -35,13 +35,21 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// Starts the supervising process and waits for its handshake.
-    pub(super) async fn start(supervisor: &Supervisor) -> Result<Self, ProcessError> {
+    /// Starts the supervising process with its job, and waits for its handshake.
+    pub(super) async fn start(
+        supervisor: &Supervisor,
+        job: &ToSupervisor,
+        ends: ChildEnds,
+    ) -> Result<Self, ProcessError> {
         let broken = |source: io::Error| ProcessError::Supervisor {
             what: format!("{} could not be started: {source}", command_line(supervisor)),
         };
         let (ours, theirs) = StdUnixStream::pair().map_err(broken)?;
         ours.set_nonblocking(true).map_err(broken)?;
+        // Mostly all of it waits in the socket before there is anyone to read it, which saves a turn.
+        let message = line(job);
+        let sent = send_with(ours.as_fd(), &message, &ends).map_err(broken)?;
+        drop(ends);
         let process = Child::spawn(supervisor, theirs.into()).map_err(broken)?;
         let mut link = Self {
             socket: UnixStream::from_std(ours).map_err(broken)?,
@@ -50,7 +58,11 @@ impl Link {
         };
         let greeting = tokio::time::timeout(HANDSHAKE_TIME, link.greeting()).await;
         match greeting.unwrap_or_else(|_| "it says nothing".to_owned()) {
-            greeting if greeting == HANDSHAKE => Ok(link),
+            greeting if greeting == HANDSHAKE => {
+                // Should it fail, the next message will be that there is none.
+                let _ = link.socket.write_all(&message[sent..]).await;
+                Ok(link)
+            }
             greeting => {
                 link.kill();
                 Err(ProcessError::Supervisor {
@@ -75,24 +87,6 @@ impl Link {
                 Ok(_) => {}
             }
         }
-    }
-
-    /// Hands over the job and its descriptors.
-    pub(super) async fn hand_over(
-        &mut self,
-        message: &ToSupervisor,
-        fds: &[BorrowedFd<'_>],
-    ) -> io::Result<()> {
-        let line = line(message);
-        let sent = loop {
-            self.socket.writable().await?;
-            let sending = || send_with(self.socket.as_fd(), &line, fds);
-            match self.socket.try_io(Interest::WRITABLE, sending) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                other => break other?,
-            }
-        };
-        self.socket.write_all(&line[sent..]).await
     }
 
     /// A short message. Best effort: whoever does not hear it is ended anyway when time is up.
@@ -160,10 +154,13 @@ fn command_line(supervisor: &Supervisor) -> String {
     line
 }
 
-fn send_with(socket: BorrowedFd<'_>, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> io::Result<usize> {
+/// Sends descriptors with as much of `bytes` as there is room for.
+fn send_with(socket: BorrowedFd<'_>, bytes: &[u8], ends: &ChildEnds) -> io::Result<usize> {
+    let fds = [Some(&ends.stdout), Some(&ends.stderr), ends.stdin.as_ref()];
+    let fds: Vec<_> = fds.into_iter().flatten().map(AsFd::as_fd).collect();
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
-    let fits = ancillary.push(SendAncillaryMessage::ScmRights(fds));
+    let fits = ancillary.push(SendAncillaryMessage::ScmRights(&fds));
     debug_assert!(fits, "at most three descriptors");
     Ok(rustix::net::sendmsg(
         socket,

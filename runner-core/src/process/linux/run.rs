@@ -1,12 +1,11 @@
 //! The server's side of one run.
 
 use std::io;
-use std::os::fd::AsFd;
 use std::time::Duration;
 
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until};
 
-use super::control::{Ended, FromSupervisor, MainExit, Refused, Task, ToSupervisor};
+use super::control::{Ended, FromSupervisor, MainExit, Refused, Task, ToSupervisor, monotonic};
 use super::link::Link;
 use super::lost;
 use super::supervise::{LEAK_GRACE, LINGER};
@@ -34,17 +33,8 @@ pub(in crate::process) async fn run(
         return Ok(Exited::never_started(job));
     }
     let (output, ends) = output::open(&job)?;
-    let mut link = Link::start(supervisor).await?;
     let started = Instant::now();
-    let fds: Vec<_> = [Some(&ends.stdout), Some(&ends.stderr), ends.stdin.as_ref()]
-        .into_iter()
-        .flatten()
-        .map(AsFd::as_fd)
-        .collect();
-    let task = ToSupervisor::Run(Box::new(task(&job, started)));
-    let handed_over = link.hand_over(&task, &fds).await;
-    drop(fds);
-    drop(ends);
+    let link = Link::start(supervisor, &ToSupervisor::Run(Box::new(task(&job))), ends).await?;
     let mut watch = Watch {
         backstop: job.deadline.map(|deadline| deadline + job.grace + BACKSTOP),
         job,
@@ -53,13 +43,11 @@ pub(in crate::process) async fn run(
         started,
         heard: Heard::default(),
     };
-    if handed_over.is_ok() {
-        watch.listen(cancel, sink).await;
-    }
+    watch.listen(cancel, sink).await;
     watch.close(sink).await
 }
 
-fn task(job: &Job, now: Instant) -> Task {
+fn task(job: &Job) -> Task {
     Task {
         argv: job.argv.clone(),
         env: job
@@ -69,9 +57,9 @@ fn task(job: &Job, now: Instant) -> Task {
             .collect(),
         cwd: job.cwd.clone().into_os_string(),
         channel: job.channel,
-        remaining: job
+        deadline: job
             .deadline
-            .map(|deadline| deadline.saturating_duration_since(now)),
+            .map(|deadline| monotonic() + deadline.saturating_duration_since(Instant::now())),
         grace: job.grace,
         cancel_grace: job.cancel_grace,
         on_deadline: job.on_deadline.clone(),

@@ -12,7 +12,7 @@ use rustix::process::{Pid, WaitOptions, WaitStatus, getpid};
 use super::cgroup::Cgroup;
 use super::child;
 use super::confine::Confined;
-use super::control::{Ended, FromSupervisor, MainExit, Refused, Task, ToSupervisor};
+use super::control::{Ended, FromSupervisor, MainExit, Refused, Task, ToSupervisor, monotonic};
 use super::dump;
 use super::ending::{Family, kill_all, terminate};
 use super::inherited::{Control, Post};
@@ -59,7 +59,9 @@ fn supervise() -> io::Result<()> {
         pid: pid.as_raw_nonzero().get(),
     });
     let run = Run {
-        deadline: task.remaining.map(|remaining| begun + remaining),
+        deadline: task
+            .deadline
+            .map(|deadline| begun + deadline.saturating_sub(monotonic())),
         children: Children {
             main: pid,
             begun,
