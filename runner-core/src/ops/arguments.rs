@@ -32,9 +32,14 @@ impl<'a> Reader<'a> {
     pub(super) fn string(&mut self, name: &'static str) -> Result<Option<String>, OpError> {
         match self.take(name) {
             None => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text.trim())
-                .filter(|text| !text.is_empty())
-                .map(str::to_owned)),
+            Some(Value::String(text)) => match text.trim() {
+                // Line ends are no way of saying nothing: whoever sends them meant something else.
+                "" if text.contains(char::is_control) => Err(OpError::bad_argument(format!(
+                    "`{name}` holds nothing but blanks and control characters"
+                ))),
+                "" => Ok(None),
+                text => Ok(Some(text.to_owned())),
+            },
             Some(other) => Err(wrong(name, "a string", other)),
         }
     }

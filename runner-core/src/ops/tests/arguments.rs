@@ -99,6 +99,15 @@ fn a_test_id_is_required_and_not_empty() {
 }
 
 #[test]
+fn line_ends_alone_are_no_way_of_asking_for_everything() {
+    let read = |selector: &str| run_suite::Arguments::from_json(&map(json!({ "selector": selector })));
+    assert!(read(" ").is_ok());
+    for bad in ["\r\n", "\n", "\t"] {
+        refusal(read(bad));
+    }
+}
+
+#[test]
 fn n_is_a_whole_number_between_one_and_twenty() {
     let read = |n: Value| run_n_times::Arguments::from_json(&map(json!({ "test_id": "a.py::t", "n": n })));
     for (good, n) in [(json!(1), 1), (json!("20"), 20), (json!(4.0), 4)] {
