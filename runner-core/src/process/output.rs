@@ -119,7 +119,8 @@ fn socket() -> io::Result<(Source, OwnedFd)> {
 }
 
 impl Output {
-    /// The next lines of any stream. Waits for ever when all are closed. Nothing is lost when it is dropped early.
+    /// The next lines of any stream; none when it ended just now. Waits for ever when all are closed. Nothing is lost
+    /// when it is dropped early.
     pub(super) async fn next(&mut self) -> (Stream, Vec<String>) {
         tokio::select! {
             lines = self.stdout.next() => (Stream::Stdout, lines),
@@ -199,33 +200,32 @@ impl Source {
         }
     }
 
-    /// At least one line; for ever without one.
+    /// The next lines, or none when it ended just now; for ever once it has ended.
     async fn next(&mut self) -> Vec<String> {
-        loop {
+        let mut lines = Vec::new();
+        while lines.is_empty() {
             let Some(fd) = &self.fd else {
                 return std::future::pending().await;
             };
-            match fd.readable().await {
+            // Whether the descriptor is really empty is found out by reading; reading on after a full turn must not
+            // wait for news.
+            let reached = match fd.readable().await {
                 Ok(mut ready) => {
-                    // Whether the descriptor is really empty is found out by reading; reading on after a full turn
-                    // must not wait for news.
-                    let mut lines = Vec::new();
-                    match read(fd.get_ref(), &mut self.buffer, &mut self.splitter, &mut lines) {
-                        Reached::Empty => ready.clear_ready(),
-                        Reached::More => {}
-                        Reached::End => {
-                            drop(ready);
-                            self.fd = None;
-                            self.splitter.finish(&mut lines);
-                        }
+                    let reached = read(fd.get_ref(), &mut self.buffer, &mut self.splitter, &mut lines);
+                    if reached == Reached::Empty {
+                        ready.clear_ready();
                     }
-                    if !lines.is_empty() {
-                        return lines;
-                    }
+                    reached
                 }
-                Err(_) => self.fd = None,
+                Err(_) => Reached::End,
+            };
+            if reached == Reached::End {
+                self.fd = None;
+                self.splitter.finish(&mut lines);
+                break;
             }
         }
+        lines
     }
 
     /// One turn without waiting, and whether there may be more.

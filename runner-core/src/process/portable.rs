@@ -136,7 +136,7 @@ impl Watch {
         loop {
             let deadline = job.deadline.filter(|_| !self.exit.timed_out);
             tokio::select! {
-                (stream, lines) = self.output.next() => sink(stream, lines),
+                (stream, lines) = self.output.next() => if !lines.is_empty() { sink(stream, lines) },
                 _ = &mut self.gone => return,
                 () = sleep_until(deadline.unwrap_or(never)), if deadline.is_some() => {
                     self.exit.timed_out = true;

@@ -98,7 +98,7 @@ impl Watch {
         loop {
             let backstop = self.backstop.unwrap_or(self.started);
             tokio::select! {
-                (stream, lines) = self.output.next() => sink(stream, lines),
+                (stream, lines) = self.output.next() => if !lines.is_empty() { sink(stream, lines) },
                 message = self.link.next() => match message {
                     Some(message) => if self.hear(message) { return },
                     None => return,
