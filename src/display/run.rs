@@ -53,6 +53,14 @@ impl<W: Write> Screen<W> {
                 test: TestEvent::CollectFailed(error),
                 ..
             } => self.collect_failed(error),
+            // Some backends learn only at the end why a test failed.
+            RunEvent::Test {
+                test: TestEvent::Detailed(result),
+                ..
+            } if result.outcome.is_bad() => {
+                self.progress.clear();
+                self.failure(result)
+            }
             RunEvent::Test {
                 test: TestEvent::Started { nodeid, .. },
                 ..
@@ -128,7 +136,9 @@ impl<W: Write> Screen<W> {
     }
 
     fn failure(&mut self, result: &TestResult) -> io::Result<()> {
-        let text = result.message.as_deref().unwrap_or("the framework gave no text");
+        let Some(text) = result.message.as_deref() else {
+            return Ok(());
+        };
         if !self.shown.insert(format!("{}\0{text}", result.nodeid)) {
             return Ok(());
         }
