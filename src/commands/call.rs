@@ -48,6 +48,11 @@ fn question(command: &Call) -> Result<(Tool, Map<String, Value>), OpError> {
         OpError::bad_argument(format!("there is no tool `{}`", command.tool)).with_hint(hint)
     })?;
     match serde_json::from_str(&command.args) {
+        // The run would end with this process, before its first test.
+        Ok(Value::Object(arguments)) if arguments.get("background") == Some(&Value::Bool(true)) => {
+            Err(OpError::bad_argument("`background` needs a server that lives on")
+                .with_hint("Leave it out here, or call the tool over `qaas mcp`."))
+        }
         Ok(Value::Object(arguments)) => Ok((tool, arguments)),
         Ok(_) => Err(OpError::bad_argument("`--args` must be one JSON object")),
         Err(error) => Err(OpError::bad_argument(format!("`--args` is not JSON: {error}"))
