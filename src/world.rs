@@ -14,6 +14,7 @@ use runner_core::process::Supervisor;
 pub(crate) fn environment() -> Environment {
     let mut environment = Environment {
         cwd: std::env::current_dir().unwrap_or_default(),
+        program: std::env::current_exe().ok(),
         ..Environment::default()
     };
     for (name, value) in std::env::vars_os() {
