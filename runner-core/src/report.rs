@@ -282,12 +282,13 @@ impl Iteration {
     }
 
     fn hang(&mut self, nodeid: &str, phase: Option<Phase>, stack: Option<&String>, worker: Option<&String>) {
-        self.start(nodeid, worker);
-        let hung = self
-            .running
-            .iter_mut()
-            .find(|r| r.nodeid == nodeid && r.worker.as_ref() == worker);
-        if let Some(hung) = hung {
+        // A parallel run's starts do not say where: the worker that hangs in the test is the one that runs it.
+        let here = |r: &Unfinished| r.nodeid == nodeid && (r.worker.is_none() || r.worker.as_ref() == worker);
+        if !self.running.iter().any(here) {
+            self.start(nodeid, worker);
+        }
+        if let Some(hung) = self.running.iter_mut().find(|r| here(r)) {
+            hung.worker = worker.cloned().or(hung.worker.take());
             hung.phase = phase.or(hung.phase);
             hung.stack = stack.cloned().or(hung.stack.take());
         }

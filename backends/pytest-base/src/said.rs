@@ -11,12 +11,13 @@ const KEPT_LINES: usize = 400;
 /// Longer lines are cut: no message of pytest's own is that long.
 const KEPT_CHARS: usize = 4000;
 
-/// What was asked (to tell whose argument was wrong) and what the process said last, of the newest step.
+/// What was asked (to tell whose argument was wrong) and what the process of one step said last.
 #[derive(Clone, Debug, Default)]
 pub struct Said {
     stdout: VecDeque<String>,
     stderr: VecDeque<String>,
-    step: usize,
+    /// The first step heard of. Later steps (a coverage report) have nothing to say about pytest.
+    step: Option<usize>,
     suite_args: Vec<String>,
     caller_args: Vec<String>,
 }
@@ -31,12 +32,10 @@ impl Said {
         }
     }
 
-    /// Takes in lines of the two text streams; others are left alone. A new step's lines replace the older step's.
+    /// Takes in lines of the two text streams of one step, the first it hears of; others are left alone.
     pub fn hear(&mut self, lines: &Lines) {
-        if lines.step != self.step {
-            self.step = lines.step;
-            self.stdout.clear();
-            self.stderr.clear();
+        if *self.step.get_or_insert(lines.step) != lines.step {
+            return;
         }
         let kept = match lines.stream {
             Stream::Stdout => &mut self.stdout,
@@ -120,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_later_step_is_judged_by_its_own_words() {
+    fn a_later_steps_words_are_not_taken_for_pytests() {
         let mut said = Said::default();
         let hear = |said: &mut Said, step, line: &str| {
             said.hear(&Lines {
@@ -131,6 +130,6 @@ mod tests {
         };
         hear(&mut said, 0, "first");
         hear(&mut said, 1, "second");
-        assert_eq!(said.stdout().collect::<Vec<_>>(), ["second"]);
+        assert_eq!(said.stdout().collect::<Vec<_>>(), ["first"]);
     }
 }

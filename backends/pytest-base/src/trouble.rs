@@ -132,11 +132,11 @@ fn names_nothing(text: &str) -> bool {
 
 fn several(texts: &[&str]) -> String {
     const NAMED: usize = 5;
-    let mut reason = texts[..texts.len().min(NAMED)].join("; ");
-    if texts.len() > NAMED {
-        reason.push_str(&format!("; and {} more", texts.len() - NAMED));
+    let named = texts[..texts.len().min(NAMED)].join("; ");
+    match texts.len().saturating_sub(NAMED) {
+        0 => named,
+        more => format!("{named}; and {more} more"),
     }
-    reason
 }
 
 fn conftest_error(said: &Said) -> Option<String> {

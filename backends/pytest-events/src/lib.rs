@@ -1,1 +1,56 @@
-//! to come
+//! The backend `pytest-events`: pytest with a tiny reporter of our own injected for the run.
+//!
+//! Nothing is installed in the project. The reporter (`reporter.py`, inside the binary) is laid into the scratch, loaded
+//! with `-p`, and writes one line of JSON for each fact down a private channel: the child's standard input, one end of a
+//! socket pair. So a test's prints can never become rows, rows arrive while tests run, and what was told before a death
+//! stays told.
+
+mod ending;
+mod fact;
+mod plan;
+mod reader;
+mod session;
+mod stack;
+mod trial;
+
+use std::collections::BTreeSet;
+
+use pytest_base::{needs, option_specs};
+use runner_core::backend::{BackendError, BackendInfo, Capability, OutputReader, RunRequest, TestBackend};
+use runner_core::facts::Project;
+use runner_core::plan::Plan;
+
+/// pytest with the injected reporter.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PytestEvents;
+
+/// The backend's name in `backend = "…"`.
+pub const NAME: &str = "pytest-events";
+
+impl TestBackend for PytestEvents {
+    fn info(&self) -> BackendInfo {
+        BackendInfo {
+            name: NAME.to_owned(),
+            framework: "pytest".to_owned(),
+            language: "python".to_owned(),
+            capabilities: BTreeSet::from([
+                Capability::Run,
+                Capability::List,
+                Capability::Single,
+                Capability::Keyword,
+                Capability::Stream,
+                Capability::MaxFailures,
+            ]),
+            needs: needs(),
+            options: option_specs(),
+        }
+    }
+
+    fn plan(&self, request: &RunRequest, project: &Project) -> Result<Plan, BackendError> {
+        plan::plan(request, project)
+    }
+
+    fn reader(&self, request: &RunRequest) -> Box<dyn OutputReader> {
+        Box::new(reader::Reader::new(request))
+    }
+}

@@ -189,3 +189,22 @@ fn iterations_out_of_turn_are_left_out() {
     assert!(report.first().ended);
     assert_eq!(report.first().output_tail, "tail");
 }
+
+#[test]
+fn a_hang_in_a_worker_is_the_started_tests_own() {
+    let iteration = iteration_of([
+        started("a", None),
+        TestEvent::Hung {
+            nodeid: "a".to_owned(),
+            phase: Some(Phase::Call),
+            stack: Some("t.py:3 in a".to_owned()),
+            worker: Some("gw1".to_owned()),
+        },
+    ]);
+    assert_eq!(iteration.unfinished().len(), 1);
+    let hung = &iteration.unfinished()[0];
+    assert_eq!(
+        (hung.worker.as_deref(), hung.phase),
+        (Some("gw1"), Some(Phase::Call))
+    );
+}

@@ -1,0 +1,102 @@
+//! pytest's command lines with the reporter loaded.
+
+use pytest_base::base_plan;
+use runner_core::backend::{BackendError, RunRequest};
+use runner_core::facts::Project;
+use runner_core::plan::{Artifact, Dump, Plan, ScratchFile};
+
+/// The reporter's module name, which is also its file's.
+const MODULE: &str = "qaas_reporter";
+
+/// A folder of its own inside the scratch: it is on the import path while pytest starts, and nothing else may be.
+const FOLDER: &str = "reporter";
+
+/// Tells the reporter to speak: the run's nonce and the step's name. It removes the variable at once.
+const MARKER: &str = "QAAS_REPORTER";
+
+/// The artifact with the running test's phase, one byte of shared memory.
+pub(crate) const PHASE: &str = "phase";
+
+/// `stack-PID` in the scratch, one for each process that can be asked for its stack.
+const STACK_PREFIX: &str = "stack-";
+
+/// Must be what `reporter.py` registers.
+const FROM_RTMAX: u8 = 3;
+
+const REPORTER: &str = include_str!("reporter.py");
+
+pub(crate) fn plan(request: &RunRequest, project: &Project) -> Result<Plan, BackendError> {
+    // No `-q`, `-v`, `--tb`: they belong to the terminal plug-in, and a project may have switched that off.
+    let mut plan = base_plan(request, project, &["-p".to_owned(), MODULE.to_owned()])?;
+    plan.files.push(ScratchFile {
+        path: format!("{FOLDER}/{MODULE}.py").into(),
+        contents: REPORTER.to_owned(),
+    });
+    plan.artifacts.push(Artifact {
+        name: PHASE.to_owned(),
+        path: request.scratch.join(PHASE),
+    });
+    let folder = request.scratch.join(FOLDER).to_string_lossy().into_owned();
+    for step in &mut plan.steps {
+        step.channel = true;
+        step.env.insert(
+            MARKER.to_owned(),
+            Some(format!("{} {}", request.nonce, step.name)),
+        );
+        step.env_prepend.insert("PYTHONPATH".to_owned(), folder.clone());
+        step.on_deadline = Some(Dump {
+            from_rtmax: FROM_RTMAX,
+            folder: request.scratch.clone(),
+            prefix: STACK_PREFIX.to_owned(),
+        });
+    }
+    Ok(plan)
+}
+
+#[cfg(test)]
+mod tests {
+    use runner_core::backend::Mode;
+    use runner_core::facts::Interpreter;
+
+    use super::*;
+
+    #[test]
+    fn the_reporter_is_loaded_from_the_scratch_and_speaks_over_the_channel() {
+        let project = Project {
+            interpreter: Some(Interpreter {
+                path: "/r/.venv/bin/python".into(),
+                ..Interpreter::default()
+            }),
+            ..Project::default()
+        };
+        let mut request = RunRequest::new(Mode::Run, "/r", "/s");
+        request.nonce = "n1".into();
+        let plan = plan(&request, &project).unwrap();
+        let step = &plan.steps[0];
+        assert_eq!(
+            step.argv(),
+            ["/r/.venv/bin/python", "-m", "pytest", "-p", "qaas_reporter"]
+        );
+        assert!(step.channel);
+        assert_eq!(step.env["QAAS_REPORTER"].as_deref(), Some("n1 pytest"));
+        assert_eq!(step.env_prepend["PYTHONPATH"], "/s/reporter");
+        assert_eq!(
+            plan.files[0].path,
+            std::path::Path::new("reporter/qaas_reporter.py")
+        );
+    }
+
+    #[test]
+    fn the_reporter_and_the_plan_agree_on_names() {
+        assert!(REPORTER.contains(&format!("os.environ.pop(\"{MARKER}\"")));
+        assert!(REPORTER.contains(&format!("signal.SIGRTMAX - {FROM_RTMAX}")));
+        assert!(REPORTER.contains(&format!("\"{STACK_PREFIX}%d\"")));
+        assert!(REPORTER.contains(&format!("os.path.join(SCRATCH, \"{PHASE}\")")));
+    }
+
+    #[test]
+    fn pytest_must_not_rewrite_the_reporter() {
+        let docstring = REPORTER.split("\"\"\"").nth(1).unwrap();
+        assert!(docstring.contains("PYTEST_DONT_REWRITE"));
+    }
+}
