@@ -3,6 +3,7 @@
 use mcp::{Face, Reply};
 use runner_core::ops::{OpError, Tool};
 use runner_core::policy::Policy;
+use runner_core::process::guard_memory;
 use runner_core::registry::nearest;
 use serde_json::{Map, Value};
 
@@ -13,6 +14,8 @@ use crate::exit;
 
 /// 0 when answered, 1 when the answer is an error.
 pub(super) async fn run(context: &Context, command: Call) -> u8 {
+    // What the tests do not get by their environment they must not read from this process's either.
+    guard_memory();
     let reply = match question(&command) {
         Ok((tool, arguments)) => match context.desk(Policy::agent()) {
             Ok(desk) => {

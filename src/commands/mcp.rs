@@ -2,7 +2,7 @@
 
 use mcp::{HttpOptions, serve_http, serve_stdio};
 use runner_core::policy::Policy;
-use runner_core::process::private_stdio;
+use runner_core::process::{guard_memory, private_stdio};
 
 use super::output::complain;
 use super::run::fail;
@@ -15,6 +15,8 @@ pub(super) fn run(context: &Context, command: Mcp) -> u8 {
         complain("qaas: a server takes no --trust: agree once with `qaas trust`");
         return exit::USAGE;
     }
+    // What the tests do not get by their environment they must not read from this process's either.
+    guard_memory();
     let desk = match context.desk(Policy::agent()) {
         Ok(desk) => desk,
         Err(error) => return fail(&error, Format::Human, context.paint()),
