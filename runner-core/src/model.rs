@@ -257,6 +257,14 @@ impl TestResult {
         fill_list(&mut self.failures, &other.failures);
         fill_list(&mut self.attempts, &other.attempts);
         fill_list(&mut self.subtests, &other.subtests);
+        for mine in &mut self.subtests {
+            let same =
+                |theirs: &&Subtest| theirs.description == mine.description && theirs.outcome == mine.outcome;
+            if let Some(theirs) = other.subtests.iter().find(same) {
+                fill(&mut mine.message, theirs.message.as_ref());
+                fill(&mut mine.duration_s, theirs.duration_s.as_ref());
+            }
+        }
     }
 
     /// Whether this row is a test that ran, not a file that skipped itself during collection.

@@ -1,3 +1,4 @@
+use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
@@ -82,4 +83,47 @@ fn a_failure_keeps_all_its_texts() {
     assert_eq!(row.failures[0].location.as_ref().and_then(|at| at.line), Some(3));
     assert_eq!(row.failures[1].phase, Phase::Teardown);
     assert!((row.duration_s.unwrap() - 0.3).abs() < 1e-9);
+}
+
+fn json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        prop_oneof![
+            Just("passed"),
+            Just("failed"),
+            Just("skipped"),
+            Just("('a', 1, 'Skipped"),
+            Just("é\\")
+        ]
+        .prop_map(Value::from),
+    ];
+    let key = prop_oneof![
+        Just("tests"),
+        Just("nodeid"),
+        Just("outcome"),
+        Just("setup"),
+        Just("call"),
+        Just("longrepr"),
+        Just("crash"),
+        Just("collectors"),
+    ];
+    leaf.prop_recursive(6, 64, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::vec((key.clone(), inner), 0..6).prop_map(|pairs| pairs
+                .into_iter()
+                .map(|(key, value)| (key.to_owned(), value))
+                .collect()),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn no_report_makes_the_reader_panic(report in json(), bytes in prop::collection::vec(any::<u8>(), 0..80)) {
+        let _ = read(report.to_string().as_bytes());
+        let _ = read(&bytes);
+    }
 }

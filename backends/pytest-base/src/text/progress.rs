@@ -75,6 +75,8 @@ pub(crate) struct Progress {
     parts: HashMap<Option<String>, Vec<(String, Outcome)>>,
     pub(crate) plain: Plain,
     pub(crate) distributed: bool,
+    /// The width of pytest's terminal, by its first separator.
+    pub(crate) width: Option<usize>,
     /// Workers that died.
     pub(crate) crashes: Vec<String>,
 }
@@ -109,7 +111,8 @@ impl Progress {
             }
         }
         if let Some((text, counter, _after)) = line::counter(line) {
-            if self.last.of.is_none_or(|of| of == counter.of) && self.verdict_line(text, counter) {
+            let same_total = self.last.of.is_none_or(|of| of == counter.of);
+            if same_total && self.is_placed(line, text) && self.verdict_line(text, counter) {
                 return;
             }
         }
@@ -150,6 +153,19 @@ impl Progress {
             .map(String::as_str)
             .filter(|id| !self.index.contains_key(*id));
         open.chain(begun).collect()
+    }
+
+    /// pytest puts the counter at the right margin, or behind one blank where there is no room. Of a line in one piece
+    /// that is known (unless characters may be wide); a test that prints something similar mostly misses it.
+    fn is_placed(&self, line: &str, text: &str) -> bool {
+        let in_one_piece =
+            word::verdict(text).is_some_and(|verdict| word::one_piece(verdict.before).is_some());
+        let Some(width) = self.width.filter(|_| in_one_piece && line.is_ascii()) else {
+            return true;
+        };
+        let end = line.rfind(']').map_or(line.len(), |at| at + 1);
+        let filling = end - text.len() - line[text.len()..end].trim_start_matches(' ').len();
+        end + 1 == width || end + 1 > width && filling == 1
     }
 
     fn verdict_line(&mut self, text: &str, counter: Counter) -> bool {

@@ -112,10 +112,12 @@ impl Part {
         let stops = tail.stops.clone();
         let contradictions = match (tail.counts.clone(), exact) {
             (Some(said), exact) => settle::complete(session, &said, exact, events),
-            (None, Some(exact)) if exit.code.is_some() && exit.code == exact.exit_code => {
-                settle::exact_only(session, exact, events)
+            (None, Some(exact)) if exit.code.is_none() || exit.code != exact.exit_code => {
+                settle::exact_only(session, exact, events);
+                return self.why_cut(exit);
             }
-            (None, _) => return self.finish_cut(exit, events),
+            (None, Some(exact)) => settle::exact_only(session, exact, events),
+            (None, None) => return self.finish_cut(exit, events),
         };
         if !contradictions.is_empty() {
             let reason = contradictions.join("; ");
@@ -132,8 +134,13 @@ impl Part {
     fn finish_cut(&mut self, exit: &StepExit, events: &mut Vec<TestEvent>) -> Ending {
         self.session.tail.take_if(|tail| tail.text.lines.is_empty());
         settle::cut(&mut self.session, events);
+        self.why_cut(exit)
+    }
+
+    fn why_cut(&self, exit: &StepExit) -> Ending {
         terminal_off(exit, &self.said)
             .or_else(|| trouble::explain(exit, &self.said))
+            .or_else(|| silent(exit, &self.session))
             .unwrap_or_else(|| trouble::cut(exit))
     }
 
@@ -169,6 +176,9 @@ fn stopped(exit: &StepExit, stops: &[String]) -> Option<Ending> {
     ))
 }
 
+const TERMINAL_HINT: &str = "take `-p no:terminal` out of the project's pytest configuration, or choose a backend that \
+                             does not read pytest's terminal output";
+
 /// pytest refuses these options only where its terminal plug-in is switched off.
 fn terminal_off(exit: &StepExit, said: &Said) -> Option<Ending> {
     if PytestExit::of(exit) != PytestExit::UsageError {
@@ -177,10 +187,17 @@ fn terminal_off(exit: &StepExit, said: &Said) -> Option<Ending> {
     let refused = |line: &str| line.contains("unrecognized arguments: ") && line.contains("--verbosity=");
     said.stderr().any(refused).then(|| {
         let reason = "pytest's terminal output is switched off (`-p no:terminal`), and rows are read from it";
-        Ending::because(EndingKind::Broken, ExitMeaning::Other, reason).with_hint(
-            "take `-p no:terminal` out of the project's pytest configuration, or choose a backend that does not read \
-             pytest's terminal output",
-        )
+        Ending::because(EndingKind::Broken, ExitMeaning::Other, reason).with_hint(TERMINAL_HINT)
+    })
+}
+
+/// Switched off in a configuration file, the terminal plug-in still takes its options and prints nothing.
+fn silent(exit: &StepExit, session: &Session) -> Option<Ending> {
+    let ran = matches!(PytestExit::of(exit), PytestExit::Ok | PytestExit::TestsFailed);
+    (ran && !session.began).then(|| {
+        let reason = "pytest printed none of its own lines: its terminal output is switched off (`-p no:terminal`), or \
+                      its process ended before the session began";
+        Ending::because(EndingKind::Broken, exit::meaning(exit), reason).with_hint(TERMINAL_HINT)
     })
 }
 

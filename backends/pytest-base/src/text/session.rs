@@ -15,6 +15,8 @@ use super::word::Word;
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) names: Names,
+    /// pytest began to speak.
+    pub(crate) began: bool,
     pub(crate) collected: Option<Collected>,
     pub(crate) progress: Progress,
     pub(crate) tail: Option<Tail>,
@@ -29,6 +31,7 @@ impl Session {
     pub(crate) fn new(cwd: &Path) -> Self {
         Self {
             names: Names::new(cwd),
+            began: false,
             collected: None,
             progress: Progress::default(),
             tail: None,
@@ -63,6 +66,10 @@ impl Session {
 
     fn header(&mut self, line: &str, events: &mut Vec<TestEvent>) {
         self.names.header(line);
+        if line::separator(line) == Some(('=', "test session starts")) {
+            self.began = true;
+            self.progress.width = Some(line.len());
+        }
         let found = match line::distributed(line) {
             Some(items) => {
                 self.progress.distributed = true;

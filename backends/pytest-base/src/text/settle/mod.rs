@@ -44,6 +44,7 @@ pub(crate) fn complete(
     events: &mut Vec<TestEvent>,
 ) -> Vec<String> {
     let tail = session.tail.take().unwrap_or_default();
+    session.progress.plain.close();
     let lists = Lists::read(session, &tail, said);
     let pages = Pages {
         nodeids: lists::resolve(session, &lists),

@@ -59,6 +59,8 @@ fn summary(pages: &Pages<'_>) -> Vec<Book> {
     }
     let places = places(pages);
     let mut order: Vec<&str> = pages.nodeids.iter().flatten().map(String::as_str).collect();
+    let plain = &pages.session.progress.plain.rows;
+    order.extend(plain.iter().filter_map(|row| lists.table.nodeid(&row.id)));
     order.extend(lists.timings.order.iter().map(String::as_str));
     let mut seen = HashSet::new();
     let ended = |nodeid: &str| lists.timings.get(nodeid).is_some_and(|timing| timing.ended);

@@ -1,0 +1,5 @@
+def pytest_report_teststatus(report):
+    if report.when == "call" and report.passed:
+        return "passed", ".", "fine"
+    if report.when == "call" and report.failed:
+        return "failed", "F", "no good"

@@ -1,0 +1,23 @@
+//! Real runs of pytest 6.2 to 9.2, replayed.
+
+#[path = "../../pytest-base/tests/support/recorded.rs"]
+mod recorded;
+
+use pytest_terminal::PytestTerminal;
+
+#[test]
+fn recorded_runs_give_the_expected_rows() {
+    recorded::compare(&PytestTerminal);
+}
+
+#[test]
+#[ignore = "runs pytest and writes tests/recorded"]
+fn record() {
+    recorded::record(&PytestTerminal, &|name| !name.starts_with("reshaped"));
+}
+
+#[test]
+#[ignore = "writes tests/recorded"]
+fn accept() {
+    recorded::accept(&PytestTerminal);
+}
