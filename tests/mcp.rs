@@ -90,7 +90,8 @@ fn project() -> Project {
 
 #[test]
 fn the_structure_and_the_text_each_tell_the_whole() {
-    let mut client = Client::start(&project());
+    let project = project();
+    let mut client = Client::start(&project);
     let result = client.call("run_suite", &json!({}));
     let structure = &result["structuredContent"];
     assert_eq!(structure["status"], "failed");
@@ -140,7 +141,8 @@ fn the_offer_follows_the_configuration() {
         "list_tests",
         "get_run",
     ];
-    let tools = Client::start(&project()).tools();
+    let plain = project();
+    let tools = Client::start(&plain).tools();
     assert!(
         all.iter().all(|name| tools.contains(&(*name).to_owned())),
         "{tools:?}"
@@ -155,7 +157,8 @@ fn the_offer_follows_the_configuration() {
 
 #[test]
 fn a_broken_config_still_starts_the_server() {
-    let mut client = Client::start(&project().file("qaas.toml", "[suite.unit]\nbakend = 1\n"));
+    let project = project().file("qaas.toml", "[suite.unit]\nbakend = 1\n");
+    let mut client = Client::start(&project);
     assert!(client.tools().contains(&"run_suite".to_owned()));
     let result = client.call("run_suite", &json!({}));
     assert_eq!(result["isError"], true);
@@ -165,20 +168,23 @@ fn a_broken_config_still_starts_the_server() {
 
 #[test]
 fn an_unknown_tool_is_a_protocol_error() {
+    let project = project();
     assert_eq!(
-        Client::start(&project()).call("no_such_tool", &json!({}))["code"],
+        Client::start(&project).call("no_such_tool", &json!({}))["code"],
         -32602
     );
 }
 
 #[test]
 fn a_background_run_can_be_fetched_later() {
-    let mut client = Client::start(&project());
+    let project = project();
+    let mut client = Client::start(&project);
     let begun = client.call("run_suite", &json!({"background": true}))["structuredContent"].clone();
     let run_id = begun["run_id"].as_str().unwrap();
     let done = client.call("get_run", &json!({"run_id": run_id, "wait_s": 60}))["structuredContent"].clone();
     assert_eq!(done["status"], "failed", "{done:#}");
-    let mut restarted = Client::start(&Project::new());
+    let other = Project::new();
+    let mut restarted = Client::start(&other);
     assert_eq!(
         restarted.call("get_run", &json!({"run_id": run_id}))["isError"],
         true,

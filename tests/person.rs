@@ -83,6 +83,7 @@ fn what_a_pytest_user_types_first_works() {
             .code,
         Some(0)
     );
+    std::fs::remove_file(project.root().join("tests/test_invoice.py")).unwrap();
     assert_eq!(
         project.qaas(&["run", "parse"]).code,
         Some(0),
