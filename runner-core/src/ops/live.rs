@@ -23,6 +23,8 @@ struct Table {
     live: BTreeMap<String, Arc<LiveRun>>,
     /// Oldest first.
     ended: Vec<Arc<LiveRun>>,
+    /// The ended run that was last read from disk: whoever pages through it asks for it again and again.
+    read: Option<Arc<Report>>,
 }
 
 /// One run: its record so far, and the way to end it.
@@ -63,6 +65,23 @@ impl LiveRuns {
     /// The runs that go on.
     pub fn all(&self) -> Vec<Arc<LiveRun>> {
         lock(&self.runs).live.values().cloned().collect()
+    }
+
+    /// The record of an ended run, if it was the last to be read from disk. It does not change any more.
+    pub(super) fn read_before(&self, run_id: &str) -> Option<Arc<Report>> {
+        let table = lock(&self.runs);
+        table
+            .read
+            .as_ref()
+            .filter(|report| report.facts.run_id == run_id)
+            .cloned()
+    }
+
+    /// Keeps the record of a run that has ended.
+    pub(super) fn keep_read(&self, report: &Arc<Report>) {
+        if report.cause.is_some() {
+            lock(&self.runs).read = Some(Arc::clone(report));
+        }
     }
 
     /// Asks every run to end, and waits until all have. For a server that stops.
@@ -184,5 +203,18 @@ mod tests {
         runs.shut_down("SIGTERM", false).await;
         task.await.unwrap();
         assert_eq!(cancel.by(), "SIGTERM");
+    }
+
+    #[test]
+    fn only_an_ended_run_is_kept_after_reading_it() {
+        let runs = LiveRuns::default();
+        let mut report = Report::default();
+        report.facts.run_id = "r1".into();
+        runs.keep_read(&Arc::new(report.clone()));
+        assert!(runs.read_before("r1").is_none());
+        report.cause = Some(EndCause::Done);
+        runs.keep_read(&Arc::new(report));
+        assert!(runs.read_before("r1").is_some());
+        assert!(runs.read_before("r2").is_none());
     }
 }

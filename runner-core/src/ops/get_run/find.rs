@@ -1,5 +1,6 @@
 //! A run by its id: here, on disk, or going on in another process.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::super::{Desk, ErrorKind, NextCall, OpError, Tool, cut};
@@ -34,6 +35,16 @@ pub(super) fn load(desk: &Desk, run_id: &str) -> Result<Report, OpError> {
         StoreError::NoSuchRun { .. } => no_such_run(run_id),
         other => other.into(),
     })
+}
+
+/// The same for somebody who is likely to ask again: a run that has ended is read from disk only once in a row.
+pub(super) fn load_once(desk: &Desk, run_id: &str) -> Result<Arc<Report>, OpError> {
+    if let Some(report) = desk.live.read_before(run_id) {
+        return Ok(report);
+    }
+    let report = Arc::new(load(desk, run_id)?);
+    desk.live.keep_read(&report);
+    Ok(report)
 }
 
 fn no_such_run(run_id: &str) -> OpError {

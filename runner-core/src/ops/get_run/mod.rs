@@ -137,7 +137,7 @@ pub async fn run(desk: &Desk, arguments: Arguments, cancel: Cancel) -> Result<An
             }
         });
     }
-    let report = find::load(desk, &run_id)?;
+    let report = find::load_once(desk, &run_id)?;
     if report.cause.is_none() {
         return Ok(page::going_on(desk, &report, &arguments, None));
     }
