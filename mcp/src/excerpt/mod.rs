@@ -196,10 +196,8 @@ fn call_for(fields: &Map<String, Value>, hidden: &Counts, omitted: &Map<String, 
     let call = NextCall::new(Tool::GetRun, "list what was left out here").with("run_id", run_id);
     let mut outcomes = hidden.0.keys();
     Some(match (outcomes.next(), outcomes.next()) {
+        _ if hidden.0.keys().any(|outcome| outcome.is_bad()) => call.with("part", "failures"),
         (Some(one), None) => call.with("outcome", one.as_str()),
-        (Some(_), Some(_)) if hidden.0.keys().all(|outcome| outcome.is_bad()) => {
-            call.with("part", "failures")
-        }
         _ => call.with("part", "tests"),
     })
 }
