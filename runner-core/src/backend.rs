@@ -85,6 +85,8 @@ pub enum Capability {
     Coverage,
     /// Stops after a number of failures.
     MaxFailures,
+    /// Its ids are names that need not begin with a file (`crate::module::test`), so an id is taken as it is written.
+    Names,
 }
 
 impl Capability {
@@ -97,6 +99,7 @@ impl Capability {
             Self::Stream => "stream",
             Self::Coverage => "coverage",
             Self::MaxFailures => "max_failures",
+            Self::Names => "names",
         }
     }
 }

@@ -29,6 +29,8 @@ pub enum Marker {
     File(String),
     /// A package that `package.json` depends on: `vitest`.
     NodePackage(String),
+    /// Words in one of the scripts of `package.json`: `node --test`.
+    NodeScript(String),
 }
 
 impl Registry {

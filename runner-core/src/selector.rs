@@ -20,7 +20,7 @@ pub enum Selector {
     },
     /// One test, or a class or a function that stands for several, in a file inside the root.
     Node {
-        /// As for `Path`.
+        /// As for `Path`. Empty where the backend's ids are names without a file.
         path: String,
         /// What follows the file, with its leading `::`.
         rest: String,

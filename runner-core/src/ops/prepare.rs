@@ -7,7 +7,7 @@ use super::live::Recording;
 use super::suites::{self, Wish};
 use super::trust;
 use super::{Answer, Desk, ErrorKind, NextCall, OpError, Started, Tool, cut, locate};
-use crate::backend::Mode;
+use crate::backend::{Capability, Mode};
 use crate::config::{Env, Suite};
 use crate::engine::{EventSink, Order, child_environment, new_run_id};
 use crate::environment::Environment;
@@ -17,7 +17,7 @@ use crate::model::Status;
 use crate::process::Cancel;
 use crate::project::{self, Choice, ProjectError};
 use crate::report::Report;
-use crate::selector::{Selection, Selector};
+use crate::selector::{MAX_SELECTOR_BYTES, Selection, Selector};
 
 /// What all tools that run something have in common.
 #[derive(Clone, Debug, Default)]
@@ -74,6 +74,7 @@ impl Common {
             root: &desk.root,
             cwd: &cwd,
             folder: &folder,
+            names: takes_names(desk, &suite),
         };
         let mut selectors = Vec::with_capacity(asked.len());
         for text in &self.selectors {
@@ -174,7 +175,7 @@ async fn tools(desk: &Desk, suite: &Suite, cwd: &Path, env: &Env) -> Result<(Pro
         && interpreter.packages.is_none()
     {
         // Started as the tests will be: with their environment, not with the caller's secrets.
-        let vars = child_environment(&desk.policy, &desk.environment, env, None, None).vars;
+        let vars = child_environment(&desk.policy, &desk.environment, env, None).vars;
         let environment = Environment {
             vars,
             ..(*desk.environment).clone()
@@ -192,11 +193,41 @@ struct Place<'a> {
     cwd: &'a Path,
     /// The suite's.
     folder: &'a Path,
+    /// Whether ids of the suite are names that need not begin with a file.
+    names: bool,
+}
+
+fn takes_names(desk: &Desk, suite: &Suite) -> bool {
+    let named = match &desk.overrides.backend {
+        Some(name) => std::slice::from_ref(name),
+        None => suite.backend.as_slice(),
+    };
+    let mut backends = named.iter().filter_map(|name| desk.registry.get(name));
+    backends.any(|backend| backend.info().can(Capability::Names))
+}
+
+/// The id of a test by its name alone, if that is what a text that names no file can be.
+fn name(text: &str) -> Option<Selector> {
+    let text = text.trim();
+    let sound = !text.is_empty()
+        && !text.starts_with(['-', '@', ':'])
+        && text.len() <= MAX_SELECTOR_BYTES
+        && !text.chars().any(char::is_control);
+    sound.then(|| Selector::Node {
+        path: String::new(),
+        rest: text.to_owned(),
+    })
 }
 
 impl Place<'_> {
     fn selector(&self, text: &str) -> Result<Selector, ProjectError> {
-        project::resolve_from(self.root, self.cwd, &[self.folder], text)
+        let resolved = project::resolve_from(self.root, self.cwd, &[self.folder], text);
+        match resolved {
+            Err(error) if self.names && matches!(error.code.as_str(), "no_such_path" | "bad_selector") => {
+                name(text).ok_or(error)
+            }
+            other => other,
+        }
     }
 
     /// A test by its id: a file, or something in a file. Never a keyword, never a folder.
@@ -214,6 +245,9 @@ impl Place<'_> {
             other => other.map_err(|error| OpError::from(error).or_hint(SHAPE))?,
         };
         match selector {
+            Selector::Keyword { .. } if self.names => {
+                name(id).ok_or_else(|| no_test("is not the id of a test"))
+            }
             Selector::Keyword { .. } => Err(no_test("is not the id of a test")),
             Selector::Path { path } if self.cwd.join(&path).is_dir() => {
                 Err(no_test("is a folder, not a test"))

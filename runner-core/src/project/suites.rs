@@ -73,7 +73,19 @@ fn marked(folder: &Path, marker: &Marker) -> bool {
     match marker {
         Marker::File(name) => folder.join(name).is_file(),
         Marker::NodePackage(package) => depends_on(&folder.join("package.json"), package),
+        Marker::NodeScript(words) => has_script(&folder.join("package.json"), words),
     }
+}
+
+fn has_script(package_json: &Path, words: &str) -> bool {
+    let text = read_small(package_json).unwrap_or_default();
+    let Ok(value) = serde_json::from_str::<serde_json::Value>(&text) else {
+        return false;
+    };
+    let scripts = value["scripts"].as_object().into_iter().flatten();
+    scripts
+        .filter_map(|(_, script)| script.as_str())
+        .any(|script| script.contains(words))
 }
 
 fn depends_on(package_json: &Path, package: &str) -> bool {
@@ -108,7 +120,12 @@ fn python_backends(registry: &Registry) -> Vec<String> {
 
 fn python_runners(registry: &Registry) -> Vec<BackendInfo> {
     let serves = |info: &BackendInfo| info.language == PYTHON && info.can(Capability::Run);
-    registry.infos().into_iter().filter(serves).collect()
+    let mut runners: Vec<BackendInfo> = registry.infos().into_iter().filter(serves).collect();
+    // One framework: another one would find other tests, and so is no substitute for the first.
+    if let Some(framework) = runners.first().map(|info| info.framework.clone()) {
+        runners.retain(|info| info.framework == framework);
+    }
+    runners
 }
 
 /// Whether pytest is configured in `folder`, or files named as its tests are lie anywhere below.
