@@ -3,6 +3,7 @@
 mod support;
 
 mod bad_input;
+mod frameworks;
 mod layering;
 mod mcp;
 mod outcomes;

@@ -17,8 +17,9 @@ impl Context {
     /// with; only a root that is not there is an error here.
     pub(super) fn desk(&self, policy: Policy) -> Result<Desk, OpError> {
         let root = find_root(self.global.root.as_deref(), &self.environment)?;
-        let registry = Arc::new(backends::registry());
+        let mut registry = backends::registry();
         let settings = config::load(&root, self.global.config.as_deref()).and_then(|settings| {
+            registry = backends::with_own(registry.clone(), &settings)?;
             settings.check_backends(&registry.infos())?;
             settings.check_options(&registry.infos())?;
             settings.check_tools(&mcp::TOOL_NAMES)?;
@@ -32,7 +33,7 @@ impl Context {
         Ok(Desk {
             root,
             settings,
-            registry,
+            registry: Arc::new(registry),
             engine: Engine::new(world::supervisor(), store, self.environment.clone(), slots),
             affected: Arc::new(affected::Finder),
             policy,

@@ -1,7 +1,9 @@
 //! What the tests share: environments with pinned packages, small projects, and the binary under test.
 
+mod node;
 mod project;
 mod venv;
 
+pub(crate) use node::node_modules;
 pub(crate) use project::{Answer, Project};
 pub(crate) use venv::{Pytest, venv};

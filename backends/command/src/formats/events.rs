@@ -1,0 +1,56 @@
+//! `events`: qaas's own words, one JSON object a line, for reporters that are written for it.
+//!
+//! `{"event": "finished", "nodeid": "…", "outcome": "passed", "duration_s": 0.1}`, and the like; the last line is
+//! `{"event": "ended"}`, so that a process that dies midway is not taken for one that went to its end.
+
+use runner_core::event::TestEvent;
+use serde::Deserialize;
+
+use super::{LineReader, Said};
+
+/// How many malformed lines are told of.
+const MOST_WARNINGS: usize = 20;
+
+#[derive(Default)]
+pub(super) struct Events {
+    number: u64,
+    malformed: usize,
+    ended: bool,
+}
+
+#[derive(Deserialize)]
+struct End {
+    event: String,
+}
+
+impl LineReader for Events {
+    fn line(&mut self, line: &str, said: &mut Vec<Said>) {
+        self.number += 1;
+        if line.trim().is_empty() {
+            return;
+        }
+        match serde_json::from_str::<TestEvent>(line) {
+            Ok(event) => said.push(Said::Exact(event)),
+            Err(_) if serde_json::from_str::<End>(line).is_ok_and(|end| end.event == "ended") => {
+                self.ended = true;
+            }
+            Err(error) => {
+                self.malformed += 1;
+                if self.malformed <= MOST_WARNINGS {
+                    let message = format!("line {} of the report is no event: {error}", self.number);
+                    said.push(Said::Warning(message));
+                }
+            }
+        }
+    }
+
+    fn end(&mut self, _said: &mut Vec<Said>) -> Result<(), String> {
+        if self.ended {
+            Ok(())
+        } else if self.number == 0 {
+            Err("is empty".to_owned())
+        } else {
+            Err("stops before its end".to_owned())
+        }
+    }
+}

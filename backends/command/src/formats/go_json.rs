@@ -1,0 +1,151 @@
+//! `go-json`: the lines of `go test -json` (test2json). Packages are interleaved.
+
+use std::collections::{BTreeMap, HashMap};
+
+use runner_core::event::TestEvent;
+use runner_core::model::{CollectionError, Outcome};
+use serde::Deserialize;
+
+use super::{LineReader, Said, bad, result, seconds};
+use crate::id::Fields;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Line {
+    action: String,
+    #[serde(default)]
+    package: String,
+    #[serde(default)]
+    import_path: String,
+    #[serde(default)]
+    test: String,
+    elapsed: Option<f64>,
+    #[serde(default)]
+    output: String,
+}
+
+#[derive(Default)]
+pub(super) struct GoJson {
+    /// Output of tests that go on, by package and test; of packages under an empty test.
+    output: HashMap<(String, String), String>,
+    /// Packages: whether one ended, and whether a test of it failed.
+    packages: BTreeMap<String, Package>,
+    /// Lines that are no JSON: what the go command itself has to say.
+    plain: String,
+}
+
+#[derive(Default)]
+struct Package {
+    ended: bool,
+    failed_tests: u64,
+}
+
+/// The most text kept of one test, in bytes.
+const MOST_OUTPUT: usize = 256 * 1024;
+
+fn keep(text: &mut String, more: &str) {
+    if text.len() + more.len() <= MOST_OUTPUT {
+        text.push_str(more);
+    }
+}
+
+impl LineReader for GoJson {
+    fn line(&mut self, line: &str, said: &mut Vec<Said>) {
+        let Ok(event) = serde_json::from_str::<Line>(line) else {
+            if !line.trim().is_empty() {
+                keep(&mut self.plain, line);
+                keep(&mut self.plain, "\n");
+            }
+            return;
+        };
+        let key = (event.package.clone(), event.test.clone());
+        match event.action.as_str() {
+            "output" => keep(self.output.entry(key).or_default(), &event.output),
+            "build-output" => keep(
+                self.output.entry((event.import_path, String::new())).or_default(),
+                &event.output,
+            ),
+            _ if event.package.is_empty() => {}
+            "start" => {
+                self.packages.entry(event.package).or_default();
+            }
+            "run" if !event.test.is_empty() => {
+                self.packages.entry(event.package.clone()).or_default();
+                said.push(Said::Started(fields(event.package, event.test)));
+            }
+            action @ ("pass" | "fail" | "skip") => self.end_of(action, event.elapsed, key, said),
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, said: &mut Vec<Said>) -> Result<(), String> {
+        if !self.plain.trim().is_empty() {
+            said.push(Said::Warning(self.plain.trim().to_owned()));
+        }
+        let open: Vec<&str> = self
+            .packages
+            .iter()
+            .filter(|(_, package)| !package.ended)
+            .map(|(name, _)| name.as_str())
+            .collect();
+        if self.packages.is_empty() {
+            return Err("tells of no package".to_owned());
+        }
+        if open.is_empty() {
+            return Ok(());
+        }
+        Err(format!("stops before the end of {}", open.join(", ")))
+    }
+}
+
+impl GoJson {
+    fn end_of(&mut self, action: &str, elapsed: Option<f64>, key: (String, String), said: &mut Vec<Said>) {
+        let output = self.output.remove(&key).unwrap_or_default();
+        let (package, test) = key;
+        let known = self.packages.entry(package.clone()).or_default();
+        if test.is_empty() {
+            known.ended = true;
+            if action == "fail" && known.failed_tests == 0 {
+                said.push(Said::Exact(TestEvent::CollectFailed(CollectionError {
+                    nodeid: package,
+                    message: output.trim().to_owned(),
+                    location: None,
+                })));
+            }
+            return;
+        }
+        let mut row = match action {
+            "pass" => result(Outcome::Passed),
+            "skip" => {
+                let mut row = result(Outcome::Skipped);
+                row.message = Some(message(&output)).filter(|text| !text.is_empty());
+                row
+            }
+            _ => {
+                known.failed_tests += 1;
+                let why = message(&output);
+                bad(Outcome::Failed, &why, why.lines().next())
+            }
+        };
+        row.duration_s = elapsed.and_then(seconds);
+        said.push(Said::Finished(fields(package, test), Box::new(row)));
+    }
+}
+
+/// What the test itself said: without go's own frame around it.
+fn message(output: &str) -> String {
+    let own = |line: &&str| {
+        let line = line.trim_start();
+        !(line.starts_with("=== ") || line.starts_with("--- "))
+    };
+    let lines: Vec<&str> = output.lines().filter(own).collect();
+    lines.join("\n").trim().to_owned()
+}
+
+fn fields(package: String, test: String) -> Fields {
+    Fields {
+        suite: package,
+        name: test,
+        ..Fields::default()
+    }
+}

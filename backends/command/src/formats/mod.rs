@@ -1,0 +1,196 @@
+//! The report formats. Each reader is tolerant: what it can understand it hands out, what it cannot becomes a warning
+//! or, if the report does not go to its end, the reason why it counts as cut.
+
+mod ctrf;
+mod events;
+mod go_json;
+mod jest_json;
+mod junit;
+mod libtest_json;
+mod libtest_text;
+mod lines;
+mod nextest_list;
+mod tap;
+mod vitest_list;
+
+#[cfg(test)]
+mod tests;
+
+use runner_core::event::TestEvent;
+use runner_core::model::{Failure, Outcome, Phase, TestResult};
+
+use crate::id::Fields;
+
+/// A format that a report can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    Junit,
+    Tap,
+    Ctrf,
+    GoJson,
+    LibtestJson,
+    LibtestText,
+    JestJson,
+    VitestJson,
+    Events,
+    Lines,
+    NextestList,
+    VitestList,
+}
+
+const FORMATS: [(&str, Format); 12] = [
+    ("junit", Format::Junit),
+    ("tap", Format::Tap),
+    ("ctrf", Format::Ctrf),
+    ("go-json", Format::GoJson),
+    ("libtest-json", Format::LibtestJson),
+    ("libtest-text", Format::LibtestText),
+    ("jest-json", Format::JestJson),
+    ("vitest-json", Format::VitestJson),
+    ("events", Format::Events),
+    ("lines", Format::Lines),
+    ("nextest-list", Format::NextestList),
+    ("vitest-list", Format::VitestList),
+];
+
+impl Format {
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        let found = FORMATS.iter().find(|(known, _)| *known == name);
+        found.map(|(_, format)| *format)
+    }
+
+    pub(crate) fn names() -> Vec<&'static str> {
+        FORMATS.iter().map(|(name, _)| *name).collect()
+    }
+
+    /// Whether its lines can be read while they are written.
+    pub(crate) fn streams(self) -> bool {
+        self.line_reader().is_some()
+    }
+
+    /// The id template that suits what the format says.
+    pub(crate) fn usual_id(self) -> &'static str {
+        match self {
+            Self::Junit | Self::Tap => "{file}::{classname}::{name}",
+            Self::GoJson => "{suite}::{name}",
+            Self::LibtestJson | Self::NextestList => "{suite}${name}",
+            Self::LibtestText | Self::Lines => "{name}",
+            Self::Ctrf => "{file}::{suite}::{name}",
+            Self::JestJson | Self::VitestJson | Self::VitestList | Self::Events => "{file}::{name}",
+        }
+    }
+
+    /// How its files are named.
+    pub(crate) fn extension(self) -> &'static str {
+        match self {
+            Self::Junit => "xml",
+            Self::Tap => "tap",
+            Self::LibtestText | Self::Lines => "txt",
+            _ => "json",
+        }
+    }
+
+    /// A reader of its lines; `None` for a format that is read in one piece.
+    pub(crate) fn line_reader(self) -> Option<Box<dyn LineReader>> {
+        Some(match self {
+            Self::Tap => Box::<tap::Tap>::default(),
+            Self::GoJson => Box::<go_json::GoJson>::default(),
+            Self::LibtestJson => Box::<libtest_json::LibtestJson>::default(),
+            Self::LibtestText => Box::<libtest_text::LibtestText>::default(),
+            Self::Events => Box::<events::Events>::default(),
+            Self::Lines => Box::new(lines::Names),
+            Self::Junit
+            | Self::Ctrf
+            | Self::JestJson
+            | Self::VitestJson
+            | Self::NextestList
+            | Self::VitestList => return None,
+        })
+    }
+
+    /// Reads a whole report. An error says why it does not go to its end; what was read before it stays in `said`.
+    pub(crate) fn read_whole(self, bytes: &[u8], said: &mut Vec<Said>) -> Result<(), String> {
+        if let Some(mut reader) = self.line_reader() {
+            for line in bytes.split(|byte| *byte == b'\n') {
+                let line = line.strip_suffix(b"\r").unwrap_or(line);
+                reader.line(&String::from_utf8_lossy(line), said);
+            }
+            return reader.end(said);
+        }
+        if bytes.iter().all(u8::is_ascii_whitespace) {
+            return Err("is empty".to_owned());
+        }
+        match self {
+            Self::Junit => junit::read(bytes, said),
+            Self::Ctrf => ctrf::read(bytes, said),
+            Self::NextestList => nextest_list::read(bytes, said),
+            Self::VitestList => vitest_list::read(bytes, said),
+            _ => jest_json::read(bytes, said),
+        }
+    }
+}
+
+/// Understands a format line by line.
+pub(crate) trait LineReader: Send {
+    fn line(&mut self, line: &str, said: &mut Vec<Said>);
+
+    /// Called once, after the last line. An error says why the report does not go to its end.
+    fn end(&mut self, said: &mut Vec<Said>) -> Result<(), String>;
+}
+
+/// What a report says, before tests have ids.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Said {
+    /// A test exists.
+    Found(Fields),
+    Started(Fields),
+    /// The result's nodeid is still empty.
+    Finished(Fields, Box<TestResult>),
+    /// In qaas's own words already.
+    Exact(TestEvent),
+    Warning(String),
+}
+
+/// A result without a name.
+pub(crate) fn result(outcome: Outcome) -> TestResult {
+    TestResult::new(String::new(), outcome)
+}
+
+/// A bad result with the text that the report gives for it.
+pub(crate) fn bad(outcome: Outcome, text: &str, summary: Option<&str>) -> TestResult {
+    let mut result = result(outcome);
+    add_failure(&mut result, text, summary);
+    result
+}
+
+/// Adds a failure's text, if there is any.
+pub(crate) fn add_failure(result: &mut TestResult, text: &str, summary: Option<&str>) {
+    let text = text.trim_matches(['\n', '\r']).trim_end();
+    let summary = summary.map(str::trim).filter(|summary| !summary.is_empty());
+    let text = if text.trim().is_empty() {
+        summary.unwrap_or_default()
+    } else {
+        text
+    };
+    if text.is_empty() {
+        return;
+    }
+    result.failures.push(Failure {
+        phase: Phase::Call,
+        text: text.to_owned(),
+        summary: summary.map(|summary| summary.lines().next().unwrap_or_default().to_owned()),
+        location: None,
+    });
+    match &mut result.message {
+        Some(message) => {
+            message.push('\n');
+            message.push_str(text);
+        }
+        None => result.message = Some(text.to_owned()),
+    }
+}
+
+/// Seconds, unless the number makes no sense.
+pub(crate) fn seconds(value: f64) -> Option<f64> {
+    (value.is_finite() && value >= 0.0).then_some(value)
+}

@@ -1,0 +1,38 @@
+//! `nextest-list`: `cargo nextest list --message-format json`.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::Said;
+use crate::id::Fields;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct List {
+    rust_suites: BTreeMap<String, Suite>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct Suite {
+    package_name: String,
+    binary_name: String,
+    testcases: BTreeMap<String, Value>,
+}
+
+pub(super) fn read(bytes: &[u8], said: &mut Vec<Said>) -> Result<(), String> {
+    let list: List = serde_json::from_slice(bytes).map_err(|error| format!("is no such list: {error}"))?;
+    for suite in list.rust_suites.into_values() {
+        let binary = format!("{}::{}", suite.package_name, suite.binary_name);
+        said.extend(suite.testcases.into_keys().map(|name| {
+            Said::Found(Fields {
+                suite: binary.clone(),
+                name,
+                ..Fields::default()
+            })
+        }));
+    }
+    Ok(())
+}

@@ -1,0 +1,488 @@
+//! From a `[backend.NAME]` table, as written, to what it means. Every fault names its key and the nearest right word.
+
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+
+use runner_core::backend::Need;
+use runner_core::plan::ScratchFile;
+use runner_core::registry::Marker;
+use serde_json::{Map, Value};
+
+use crate::fault::{Fault, suggest};
+use crate::formats::Format;
+use crate::id::Template;
+use crate::spec::{Exits, Listing, ReportPlace, Source, Spec, has};
+use crate::words::{Item, Piece, Slot, Word};
+
+const KEYS: [&str; 15] = [
+    "run",
+    "list",
+    "single",
+    "report",
+    "list_report",
+    "id",
+    "joint",
+    "exit",
+    "env",
+    "cwd",
+    "files",
+    "needs",
+    "detect",
+    "framework",
+    "language",
+];
+
+/// Reads the table of backend `name` (without its `kind`).
+pub(crate) fn read(name: &str, table: &Map<String, Value>) -> Result<Spec, Fault> {
+    known_keys("", table, &KEYS)?;
+    let run = table.get("run").ok_or_else(|| {
+        Fault::new(
+            "",
+            "the key `run` is missing",
+            "add the command that runs the tests: `run = [\"program\", \"{ids...}\"]`",
+        )
+    })?;
+    let run = command("run", run)?;
+    let Some(report) = table.get("report") else {
+        let hint = "say what the command leaves: `report = { format = \"junit\", path = \"{report}\" }`";
+        return Err(Fault::new("", "the key `report` is missing", hint));
+    };
+    let report = report_place("report", report)?;
+    let id = match table.get("id") {
+        Some(id) => {
+            Template::parse(string("id", id)?).map_err(|(message, hint)| Fault::new("id", message, hint))?
+        }
+        None => Template::parse(report.format.usual_id()).expect("the formats' own templates are right"),
+    };
+    let single = table
+        .get("single")
+        .map(|value| command("single", value))
+        .transpose()?;
+    let list = listing(table)?;
+    check_report_word("run", &run, &report)?;
+    if let Some(single) = &single {
+        check_report_word("single", single, &report)?;
+    }
+    let spec = Spec {
+        framework: text(table, "framework")?.unwrap_or_else(|| name.to_owned()),
+        language: text(table, "language")?.unwrap_or_default(),
+        needs: needs(&run, table)?,
+        run,
+        single,
+        list,
+        report,
+        id,
+        joint: text(table, "joint")?.unwrap_or_else(|| "::".to_owned()),
+        exit: table.get("exit").map(exits).transpose()?.unwrap_or_default(),
+        env: environment(table)?,
+        cwd: table.get("cwd").map(|value| folder("cwd", value)).transpose()?,
+        files: files(table)?,
+        detect: detect(table)?,
+    };
+    Ok(spec)
+}
+
+fn known_keys(parent: &str, table: &Map<String, Value>, known: &[&str]) -> Result<(), Fault> {
+    match table.keys().find(|key| !known.contains(&key.as_str())) {
+        None => Ok(()),
+        Some(key) => Err(Fault::new(
+            below(parent, key),
+            format!("there is no key `{key}` here"),
+            suggest(key, known, "keys that may stand here"),
+        )),
+    }
+}
+
+fn below(parent: &str, key: &str) -> String {
+    if parent.is_empty() {
+        key.to_owned()
+    } else {
+        format!("{parent}.{key}")
+    }
+}
+
+fn string<'a>(key: &str, value: &'a Value) -> Result<&'a str, Fault> {
+    value
+        .as_str()
+        .ok_or_else(|| Fault::new(key, "must be a string", "put it between double quotes"))
+}
+
+fn text(table: &Map<String, Value>, key: &str) -> Result<Option<String>, Fault> {
+    let value = table.get(key).map(|value| string(key, value)).transpose()?;
+    Ok(value.map(str::to_owned))
+}
+
+fn map<'a>(key: &str, value: &'a Value, example: &str) -> Result<&'a Map<String, Value>, Fault> {
+    value.as_object().ok_or_else(|| {
+        Fault::new(
+            key,
+            "must be a table",
+            format!("write it as `{key} = {{ {example} }}`"),
+        )
+    })
+}
+
+fn strings<'a>(key: &str, value: &'a Value) -> Result<Vec<&'a str>, Fault> {
+    let items = value.as_array().ok_or_else(|| {
+        Fault::new(
+            key,
+            "must be a list of strings",
+            format!("write `{key} = [\"…\"]`"),
+        )
+    })?;
+    let item = |(number, item)| string(&format!("{key}[{number}]"), item);
+    items.iter().enumerate().map(item).collect()
+}
+
+/// A command line: a list of words, and of lists of words that belong together.
+fn command(key: &str, value: &Value) -> Result<Vec<Item>, Fault> {
+    let items = match value {
+        Value::Array(items) => items,
+        Value::String(line) => {
+            let words: Vec<String> = line.split_whitespace().map(|word| format!("{word:?}")).collect();
+            let message =
+                "must be a list of words, not one string: there is no shell that could take it apart";
+            return Err(Fault::new(
+                key,
+                message,
+                format!("write `{key} = [{}]`", words.join(", ")),
+            ));
+        }
+        _ => {
+            let hint = format!("write `{key} = [\"program\", \"argument\"]`");
+            return Err(Fault::new(key, "must be a list of words", hint));
+        }
+    };
+    let mut command = Vec::with_capacity(items.len());
+    for (number, item) in items.iter().enumerate() {
+        let key = format!("{key}[{number}]");
+        command.push(match item {
+            Value::String(_) => Item::Word(word(&key, item)?),
+            Value::Array(group) => {
+                let words = group.iter().enumerate();
+                let words = words.map(|(inner, item)| word(&format!("{key}[{inner}]"), item));
+                Item::Group(words.collect::<Result<_, _>>()?)
+            }
+            _ => return Err(Fault::new(key, "must be a word", "put it between double quotes")),
+        });
+    }
+    check_program(key, &command)?;
+    check_slots(key, &command)?;
+    Ok(command)
+}
+
+fn word(key: &str, value: &Value) -> Result<Word, Fault> {
+    let text = string(key, value)?;
+    if text.contains('\0') {
+        return Err(Fault::new(
+            key,
+            "holds a NUL character",
+            "no argument can hold one",
+        ));
+    }
+    Word::parse(text).map_err(|(message, hint)| Fault::new(key, message, hint))
+}
+
+fn check_program(key: &str, command: &[Item]) -> Result<(), Fault> {
+    let hint = "the first item is the program: its name on PATH, a path in the repository, or \"{python}\"";
+    match command.first() {
+        None => Err(Fault::new(key, "is empty", hint)),
+        Some(Item::Word(Word(pieces)))
+            if matches!(pieces.as_slice(), [Piece::Text(_) | Piece::Slot(Slot::Python)]) =>
+        {
+            Ok(())
+        }
+        Some(_) => Err(Fault::new(format!("{key}[0]"), "is no program", hint)),
+    }
+}
+
+/// Whether every placeholder has a value wherever it stands.
+fn check_slots(key: &str, command: &[Item]) -> Result<(), Fault> {
+    for (number, item) in command.iter().enumerate() {
+        let is_group = matches!(item, Item::Group(_));
+        for (inner, word) in item.words().iter().enumerate() {
+            let place = if is_group {
+                format!("{key}[{number}][{inner}]")
+            } else {
+                format!("{key}[{number}]")
+            };
+            for slot in word.bare_slots() {
+                let name = slot.name();
+                if slot.is_of_one() && key != "single" {
+                    return Err(Fault::new(
+                        place,
+                        format!("{{{name}}} has no value here: a run may be of several tests"),
+                        "write {ids...}, {files...} or {names...}, or move the command to `single`",
+                    ));
+                }
+                let narrowed = matches!(slot, Slot::RegexOfIds | Slot::IdsFile) && key == "single";
+                if slot.may_be_absent() && !is_group && !narrowed {
+                    return Err(Fault::new(
+                        place,
+                        format!("{{{name}}} has no value in runs that ask for nothing of the kind"),
+                        format!(
+                            "put it in a list of its own, left out with it: [\"--option\", \"{{{name}}}\"]"
+                        ),
+                    ));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A report that is named in the command must be read, and one that is to be read must be named.
+fn check_report_word(key: &str, items: &[Item], report: &ReportPlace) -> Result<(), Fault> {
+    let read = matches!(&report.source, Source::File(word) if word.slots().any(|slot| slot == Slot::Report));
+    match (has(items, Slot::Report), read) {
+        (true, false) => Err(Fault::new(
+            key,
+            "names {report}, which nothing reads",
+            "write `path = \"{report}\"` under `report`",
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn report_place(key: &str, value: &Value) -> Result<ReportPlace, Fault> {
+    let table = map(key, value, "format = \"junit\", path = \"{report}\"")?;
+    known_keys(key, table, &["format", "path"])?;
+    let names = Format::names();
+    let format = table.get("format").ok_or_else(|| {
+        let hint = format!("add `format = \"…\"`, one of: {}", names.join(", "));
+        Fault::new(key, "the key `format` is missing", hint)
+    })?;
+    let format_key = below(key, "format");
+    let name = string(&format_key, format)?;
+    let format = Format::named(name).ok_or_else(|| {
+        let hint = suggest(name, &names, "formats");
+        Fault::new(format_key, format!("there is no report format `{name}`"), hint)
+    })?;
+    let path_key = below(key, "path");
+    let source = match table.get("path") {
+        None if format.streams() => Source::Stdout,
+        None => Source::File(Word(vec![Piece::Slot(Slot::Report)])),
+        Some(path) => match string(&path_key, path)? {
+            "stdout" => Source::Stdout,
+            "channel" if format.streams() => Source::Channel,
+            "channel" => {
+                let hint = "write `path = \"{report}\"`";
+                return Err(Fault::new(path_key, "a report in one piece needs a file", hint));
+            }
+            _ => Source::File(report_path(&path_key, path)?),
+        },
+    };
+    Ok(ReportPlace { format, source })
+}
+
+fn report_path(key: &str, value: &Value) -> Result<Word, Fault> {
+    let word = word(key, value)?;
+    if let Some(slot) = word
+        .slots()
+        .find(|slot| !matches!(slot, Slot::Report | Slot::Scratch))
+    {
+        return Err(Fault::new(
+            key,
+            format!("{{{}}} cannot be part of a report's path", slot.name()),
+            "write \"{report}\", \"stdout\", or a path relative to the working folder",
+        ));
+    }
+    if let [Piece::Text(path)] = word.0.as_slice() {
+        plain_path(key, path)?;
+    }
+    Ok(word)
+}
+
+fn plain_path(key: &str, text: &str) -> Result<PathBuf, Fault> {
+    let path = Path::new(text);
+    let plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
+    if text.is_empty() || !path.components().all(plain) {
+        let hint = "write a path relative to the suite's folder, without `..`";
+        return Err(Fault::new(
+            key,
+            format!("{text:?} leads out of the suite's folder"),
+            hint,
+        ));
+    }
+    Ok(path.to_owned())
+}
+
+fn folder(key: &str, value: &Value) -> Result<PathBuf, Fault> {
+    plain_path(key, string(key, value)?)
+}
+
+fn listing(table: &Map<String, Value>) -> Result<Option<Listing>, Fault> {
+    let Some(list) = table.get("list") else {
+        return match table.get("list_report") {
+            None => Ok(None),
+            Some(_) => Err(Fault::new(
+                "list_report",
+                "describes a listing, and there is no `list`",
+                "add the command that lists the tests: `list = [\"program\", \"--list\"]`",
+            )),
+        };
+    };
+    let items = command("list", list)?;
+    let report = match table.get("list_report") {
+        Some(report) => report_place("list_report", report)?,
+        None => ReportPlace {
+            format: Format::Lines,
+            source: Source::Stdout,
+        },
+    };
+    check_report_word("list", &items, &report)?;
+    Ok(Some(Listing { items, report }))
+}
+
+fn exits(value: &Value) -> Result<Exits, Fault> {
+    let table = map("exit", value, "ok = [0], failed = [1]")?;
+    known_keys("exit", table, &["ok", "failed", "none", "usage"])?;
+    let mut seen: BTreeMap<i32, &str> = BTreeMap::new();
+    let mut codes = |name: &'static str| -> Result<Option<Vec<i32>>, Fault> {
+        let Some(value) = table.get(name) else {
+            return Ok(None);
+        };
+        let key = below("exit", name);
+        let items = value.as_array().ok_or_else(|| {
+            Fault::new(
+                &*key,
+                "must be a list of exit codes",
+                format!("write `{name} = [1]`"),
+            )
+        })?;
+        let mut codes = Vec::new();
+        for (number, item) in items.iter().enumerate() {
+            let key = format!("{key}[{number}]");
+            let code = item.as_i64().filter(|code| (0..=255).contains(code));
+            let code = code.ok_or_else(|| {
+                Fault::new(
+                    &*key,
+                    "is no exit code",
+                    "exit codes are whole numbers from 0 to 255",
+                )
+            })? as i32;
+            if let Some(other) = seen.insert(code, name) {
+                let hint = "an exit code has one meaning";
+                return Err(Fault::new(
+                    key,
+                    format!("{code} stands under `{other}` too"),
+                    hint,
+                ));
+            }
+            codes.push(code);
+        }
+        Ok(Some(codes))
+    };
+    let none = codes("none")?.unwrap_or_default();
+    let usage = codes("usage")?.unwrap_or_default();
+    let failed = codes("failed")?;
+    let ok = codes("ok")?.unwrap_or_else(|| vec![0]);
+    Ok(Exits {
+        ok,
+        failed,
+        none,
+        usage,
+    })
+}
+
+fn environment(table: &Map<String, Value>) -> Result<BTreeMap<String, Word>, Fault> {
+    let Some(value) = table.get("env") else {
+        return Ok(BTreeMap::new());
+    };
+    let mut env = BTreeMap::new();
+    for (name, value) in map("env", value, "CI = \"1\"")? {
+        let key = below("env", name);
+        if name.is_empty() || name.contains(['=', '\0']) {
+            return Err(Fault::new(
+                key,
+                "is not the name of a variable",
+                "letters, digits and `_`",
+            ));
+        }
+        let word = word(&key, value)?;
+        let always = |slot: &Slot| matches!(slot, Slot::Report | Slot::Scratch);
+        if let Some(slot) = word.slots().find(|slot| !always(slot)) {
+            return Err(Fault::new(
+                key,
+                format!("{{{}}} cannot stand in a variable", slot.name()),
+                "{report} and {scratch} can",
+            ));
+        }
+        env.insert(name.clone(), word);
+    }
+    Ok(env)
+}
+
+fn files(table: &Map<String, Value>) -> Result<Vec<ScratchFile>, Fault> {
+    let Some(value) = table.get("files") else {
+        return Ok(Vec::new());
+    };
+    let mut files = Vec::new();
+    for (name, contents) in map("files", value, "\"reporter.js\" = \"…\"")? {
+        let key = below("files", name);
+        if Path::new(name).components().count() != 1 || name.starts_with('.') {
+            return Err(Fault::new(
+                key,
+                "is not a plain file name",
+                "the file is laid at {scratch}/NAME",
+            ));
+        }
+        files.push(ScratchFile {
+            path: name.into(),
+            contents: string(&key, contents)?.to_owned(),
+        });
+    }
+    Ok(files)
+}
+
+fn needs(run: &[Item], table: &Map<String, Value>) -> Result<Vec<Need>, Fault> {
+    let mut needs = Vec::new();
+    if let Some(Item::Word(Word(pieces))) = run.first() {
+        match pieces.as_slice() {
+            [Piece::Slot(Slot::Python)] => needs.push(Need::Python),
+            [Piece::Text(program)] if !program.contains('/') => needs.push(Need::Program(program.clone())),
+            _ => {}
+        }
+    }
+    let Some(value) = table.get("needs") else {
+        return Ok(needs);
+    };
+    for (number, text) in strings("needs", value)?.into_iter().enumerate() {
+        let need = match text.split_once(':') {
+            Some(("program", name)) if !name.is_empty() => Need::Program(name.to_owned()),
+            Some(("package", name)) if !name.is_empty() => Need::NodePackage(name.to_owned()),
+            Some(("python", name)) if !name.is_empty() => Need::PythonPackage(name.to_owned()),
+            _ => {
+                return Err(Fault::new(
+                    format!("needs[{number}]"),
+                    format!("{text:?} is no need"),
+                    "write \"program:NAME\", \"package:NAME\" (node_modules) or \"python:NAME\"",
+                ));
+            }
+        };
+        needs.push(need);
+    }
+    Ok(needs)
+}
+
+fn detect(table: &Map<String, Value>) -> Result<Vec<Marker>, Fault> {
+    let Some(value) = table.get("detect") else {
+        return Ok(Vec::new());
+    };
+    let markers = strings("detect", value)?.into_iter().enumerate();
+    let marker = |(number, text): (usize, &str)| match text.split_once(':') {
+        Some(("package", name)) if !name.is_empty() => Ok(Marker::NodePackage(name.to_owned())),
+        Some(("script", words)) if !words.is_empty() => Ok(Marker::NodeScript(words.to_owned())),
+        None if !text.is_empty() && !text.contains('/') => Ok(Marker::File(text.to_owned())),
+        _ => Err(Fault::new(
+            format!("detect[{number}]"),
+            format!("{text:?} is nothing that can be looked for"),
+            "write a file's name (\"Gemfile\"), \"package:NAME\" or \"script:WORDS\" (of package.json)",
+        )),
+    };
+    markers.map(marker).collect()
+}
+
+#[cfg(test)]
+#[path = "table_tests.rs"]
+mod tests;

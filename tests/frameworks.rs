@@ -1,0 +1,408 @@
+//! Frameworks beside pytest, by the presets and by tables of a `qaas.toml`: real tools, through the real `qaas`.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::support::{Project, node_modules};
+
+/// Every row of an answer, collection errors included, as `nodeid -> outcome`.
+fn rows(answer: &Value) -> BTreeMap<String, String> {
+    let text = |row: &Value, key: &str| row[key].as_str().map(str::to_owned);
+    let lists = ["tests", "collection_errors"]
+        .into_iter()
+        .filter_map(|key| answer[key].as_array());
+    lists
+        .flatten()
+        .map(|row| {
+            (
+                text(row, "nodeid").unwrap(),
+                text(row, "outcome").unwrap_or("error".to_owned()),
+            )
+        })
+        .collect()
+}
+
+fn expected(rows: &[(&str, &str)]) -> BTreeMap<String, String> {
+    rows.iter()
+        .map(|(id, outcome)| ((*id).to_owned(), (*outcome).to_owned()))
+        .collect()
+}
+
+fn suite(project: &Project, arguments: &Value) -> Value {
+    project.call("run_suite", arguments)
+}
+
+/// Each test that is not broken, run alone by its id, gives exactly that id and the outcome it had.
+fn each_alone(project: &Project, answer: &Value) {
+    for row in answer["tests"].as_array().unwrap() {
+        let id = row["nodeid"].as_str().unwrap();
+        let single = project.call("run_single", &json!({"test_id": id}));
+        assert_eq!(single["nodeid"], id, "{single:#}");
+        assert_eq!(single["outcome"], row["outcome"], "{single:#}");
+    }
+}
+
+/// A JavaScript project with the pinned packages.
+fn javascript(package_json: &str) -> Project {
+    let project = Project::bare().file("package.json", package_json);
+    std::os::unix::fs::symlink(node_modules(), project.root().join("node_modules")).unwrap();
+    project
+}
+
+const VITEST: &str = "import { describe, expect, it, test } from 'vitest'
+describe('math', () => {
+  it('adds', () => { expect(1 + 1).toBe(2) })
+  it('fails', () => { expect(1 + 1).toBe(3) })
+  it.skip('is left out', () => {})
+  it.fails('is known to fail', () => { throw new Error('known') })
+})
+test('top [a::b] \"quoted\" (x|y) $ é', () => {})
+";
+
+#[test]
+fn vitest() {
+    let project = javascript(r#"{"type": "module", "devDependencies": {"vitest": "*"}}"#)
+        .file("src/math.test.js", VITEST);
+    let answer = suite(&project, &json!({"max_bytes": 0}));
+    let all = expected(&[
+        ("src/math.test.js::math::adds", "passed"),
+        ("src/math.test.js::math::fails", "failed"),
+        ("src/math.test.js::math::is left out", "skipped"),
+        ("src/math.test.js::math::is known to fail", "xfailed"),
+        ("src/math.test.js::top [a::b] \"quoted\" (x|y) $ é", "passed"),
+    ]);
+    assert_eq!(rows(&answer), all, "{answer:#}");
+    assert_eq!(
+        (&answer["status"], &answer["parser"]),
+        (&json!("failed"), &json!("vitest")),
+        "{answer:#}"
+    );
+    each_alone(&project, &answer);
+
+    let listed = project.call("list_tests", &json!({"max_bytes": 0}));
+    let count = listed.to_string().matches("src/math.test.js::").count();
+    assert!(count >= 4, "{listed:#}");
+
+    project.write("src/broken.test.js", "import './nowhere.js'\n");
+    let answer = suite(&project, &json!({"selector": "src/broken.test.js"}));
+    assert_eq!(answer["status"], "broken", "{answer:#}");
+    assert_eq!(
+        rows(&answer),
+        expected(&[("src/broken.test.js", "error")]),
+        "{answer:#}"
+    );
+}
+
+#[test]
+fn jest() {
+    let tests = "describe('math', () => {
+  it('adds', () => { expect(1 + 1).toBe(2) })
+  it('fails', () => { expect(1 + 1).toBe(3) })
+  it.skip('is left out', () => {})
+})
+test('top [a::b] \"quoted\" (x|y) $ é', () => {})
+";
+    let project = javascript(r#"{"devDependencies": {"jest": "*"}}"#).file("src/math.test.js", tests);
+    let answer = suite(&project, &json!({"max_bytes": 0}));
+    let all = expected(&[
+        ("src/math.test.js::math::adds", "passed"),
+        ("src/math.test.js::math::fails", "failed"),
+        ("src/math.test.js::math::is left out", "skipped"),
+        ("src/math.test.js::top [a::b] \"quoted\" (x|y) $ é", "passed"),
+    ]);
+    assert_eq!(rows(&answer), all, "{answer:#}");
+    assert_eq!(
+        (&answer["status"], &answer["parser"]),
+        (&json!("failed"), &json!("jest")),
+        "{answer:#}"
+    );
+    each_alone(&project, &answer);
+}
+
+#[test]
+fn node_test() {
+    let tests = "import { describe, it, test } from 'node:test'
+import assert from 'node:assert'
+describe('math', () => {
+  it('adds', () => { assert.equal(1 + 1, 2) })
+  it('fails', () => { assert.equal(1 + 1, 3) })
+  it.skip('is left out', () => {})
+})
+test('top [a::b] \"quoted\" (x|y) $ é', () => {})
+";
+    let project = Project::bare()
+        .file("package.json", r#"{"scripts": {"test": "node --test"}}"#)
+        .file("test/math.test.mjs", tests);
+    let answer = suite(&project, &json!({"max_bytes": 0}));
+    let all = expected(&[
+        ("test/math.test.mjs::math::adds", "passed"),
+        ("test/math.test.mjs::math::fails", "failed"),
+        ("test/math.test.mjs::math::is left out", "skipped"),
+        ("test/math.test.mjs::top [a::b] \"quoted\" (x|y) $ é", "passed"),
+    ]);
+    assert_eq!(rows(&answer), all, "{answer:#}");
+    assert_eq!(
+        (&answer["status"], &answer["parser"]),
+        (&json!("failed"), &json!("node-test")),
+        "{answer:#}"
+    );
+    each_alone(&project, &answer);
+}
+
+const RUST_LIB: &str = "#[cfg(test)]
+mod tests {
+    #[test]
+    fn adds() {}
+    #[test]
+    fn fails() { assert_eq!(1 + 1, 3); }
+    #[test]
+    #[ignore]
+    fn left_out() {}
+}
+";
+
+fn rust() -> Project {
+    Project::bare()
+        .file(
+            "Cargo.toml",
+            "[package]\nname = \"demo\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[workspace]\n",
+        )
+        .file("src/lib.rs", RUST_LIB)
+        .file("tests/it.rs", "#[test]\nfn adds() {}\n")
+}
+
+/// rustup looks for toolchains in the home folder, which is another one here.
+fn with_toolchain(project: Project) -> Project {
+    let mut project = project.env("CARGO_NET_OFFLINE", "true");
+    #[expect(clippy::disallowed_methods, reason = "the tests' own environment")]
+    let home = std::env::var("HOME").unwrap_or_default();
+    for (name, folder) in [("RUSTUP_HOME", ".rustup"), ("CARGO_HOME", ".cargo")] {
+        #[expect(clippy::disallowed_methods, reason = "the tests' own environment")]
+        let value = std::env::var(name).unwrap_or_else(|_| format!("{home}/{folder}"));
+        project = project.env(name, &value);
+    }
+    project
+}
+
+/// As a person: an agent's runs have no `RUSTUP_HOME`, which only this test needs.
+fn person(project: &Project, words: &[&str]) -> Value {
+    project
+        .qaas(&[&["run", "--format", "json"], words].concat())
+        .json()
+}
+
+#[test]
+fn cargo_nextest_or_cargo_test_without_it() {
+    let project = with_toolchain(rust());
+    let answer = person(&project, &[]);
+    if answer["parser"] == "cargo-test" {
+        // Nextest comes with no package manager of the tests: without it, `cargo test` serves, and the answer says why.
+        assert!(
+            answer.to_string().contains("`cargo-nextest` is not on PATH"),
+            "{answer:#}"
+        );
+        assert_eq!(rows(&answer).len(), 4, "{answer:#}");
+        return;
+    }
+    let all = expected(&[
+        ("demo::demo$tests::adds", "passed"),
+        ("demo::demo$tests::fails", "failed"),
+        ("demo::demo$tests::left_out", "skipped"),
+        ("demo::it$adds", "passed"),
+    ]);
+    assert_eq!(rows(&answer), all, "{answer:#}");
+    assert_eq!(
+        (&answer["status"], &answer["parser"]),
+        (&json!("failed"), &json!("nextest")),
+        "{answer:#}"
+    );
+    for (id, outcome) in [
+        ("demo::demo$tests::adds", "passed"),
+        ("demo::demo$tests::fails", "failed"),
+    ] {
+        let single = person(&project, &[id]);
+        assert_eq!(rows(&single), expected(&[(id, outcome)]), "{single:#}");
+    }
+}
+
+#[test]
+fn cargo_test() {
+    let project = with_toolchain(rust());
+    let answer = person(&project, &["--backend", "cargo-test"]);
+    let all = expected(&[
+        ("tests::adds", "passed"),
+        ("tests::fails", "failed"),
+        ("tests::left_out", "skipped"),
+        ("adds", "passed"),
+    ]);
+    assert_eq!(rows(&answer), all, "{answer:#}");
+    assert_eq!(answer["status"], "failed", "{answer:#}");
+    let single = person(&project, &["--backend", "cargo-test", "tests::adds"]);
+    assert_eq!(
+        rows(&single),
+        expected(&[("tests::adds", "passed")]),
+        "{single:#}"
+    );
+    assert_eq!(single["status"], "passed", "{single:#}");
+}
+
+#[test]
+fn unittest() {
+    let tests = "import os
+import unittest
+
+class Sums(unittest.TestCase):
+    def test_adds(self): self.assertEqual(1 + 1, 2)
+    def test_fails(self): self.assertEqual(1 + 1, 3)
+    @unittest.skip('slow')
+    def test_left_out(self): pass
+    @unittest.expectedFailure
+    def test_known(self): self.fail('known')
+
+class Broken(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls): raise RuntimeError('no class')
+    def test_x(self): pass
+";
+    let toml = "[suite.unit]\nbackend = \"unittest\"\ncoverage = false\n";
+    let project = Project::bare()
+        .file("qaas.toml", toml)
+        .file("tests/__init__.py", "")
+        .file("tests/test_a.py", tests);
+    let answer = suite(&project, &json!({"max_bytes": 0}));
+    let all = expected(&[
+        ("tests/test_a.py::Sums::test_adds", "passed"),
+        ("tests/test_a.py::Sums::test_fails", "failed"),
+        ("tests/test_a.py::Sums::test_left_out", "skipped"),
+        ("tests/test_a.py::Sums::test_known", "xfailed"),
+        ("tests/test_a.py::Broken::test_x", "error"),
+    ]);
+    assert_eq!(rows(&answer), all, "{answer:#}");
+    assert_eq!(answer["status"], "failed", "{answer:#}");
+    each_alone(&project, &answer);
+
+    project.write(
+        "tests/test_b.py",
+        "import os, unittest\nclass T(unittest.TestCase):\n    def test_dies(self): os._exit(0)\n",
+    );
+    let answer = suite(&project, &json!({"selector": "tests/test_b.py"}));
+    assert_eq!(
+        answer["status"], "broken",
+        "a process that leaves midway with 0 is not green: {answer:#}"
+    );
+}
+
+#[test]
+fn python_and_typescript_are_two_suites_and_the_path_decides() {
+    let project = javascript(r#"{"type": "module", "devDependencies": {"vitest": "*"}}"#)
+        .file(
+            "web/math.test.js",
+            "import { test } from 'vitest'\ntest('ok', () => {})\n",
+        )
+        .file("tests/test_a.py", "def test_a(): pass\n");
+    let answer = suite(&project, &json!({}));
+    assert_eq!(answer["error"]["code"], "suite_needed", "{answer:#}");
+    assert!(
+        answer["error"]["hint"]
+            .as_str()
+            .unwrap()
+            .contains("pytest, vitest"),
+        "{answer:#}"
+    );
+    let answer = suite(&project, &json!({"selector": "web/math.test.js"}));
+    assert_eq!(
+        (&answer["status"], &answer["parser"]),
+        (&json!("passed"), &json!("vitest")),
+        "{answer:#}"
+    );
+}
+
+/// A framework nobody heard of: a script that leaves a report.
+const TOOL: &str = r#"import sys
+out, ids = sys.argv[1], sys.argv[2:]
+tests = {"checks/a.chk::one": "", "checks/a.chk::two": "<failure message='no'/>"}
+with open(out, "w") as report:
+    report.write("<testsuite>")
+    for test, inner in tests.items():
+        file, name = test.split("::")
+        if not ids or test in ids or file in ids:
+            report.write("<testcase file='%s' name='%s'>%s</testcase>" % (file, name, inner))
+    report.write("</testsuite>" if "cut" not in ids else "")
+bad = [t for t, inner in tests.items() if inner and (not ids or t in ids or t.split("::")[0] in ids)]
+sys.exit(1 if bad else 0)
+"#;
+
+const OWN: &str = "[suite.checks]
+backend = \"own\"
+
+[backend.own]
+kind = \"command\"
+run = [\"python3\", \"tool.py\", \"{report}\", \"{ids...}\"]
+report = { format = \"junit\" }
+";
+
+#[test]
+fn a_framework_of_ones_own_from_the_file_alone() {
+    let project = Project::bare()
+        .file("qaas.toml", OWN)
+        .file("tool.py", TOOL)
+        .file("checks/a.chk", "");
+    let answer = suite(&project, &json!({}));
+    assert_eq!(
+        answer["error"]["code"], "untrusted",
+        "a command of the repository's needs consent: {answer:#}"
+    );
+
+    let trusted = |words: &[&str]| {
+        project
+            .qaas(&[&["run", "--trust", "--format", "json"], words].concat())
+            .json()
+    };
+    let answer = trusted(&[]);
+    let all = expected(&[("checks/a.chk::one", "passed"), ("checks/a.chk::two", "failed")]);
+    assert_eq!(rows(&answer), all, "{answer:#}");
+    assert_eq!(answer["status"], "failed", "{answer:#}");
+    let single = trusted(&["checks/a.chk::one"]);
+    assert_eq!(
+        rows(&single),
+        expected(&[("checks/a.chk::one", "passed")]),
+        "{single:#}"
+    );
+    assert_eq!(single["status"], "passed", "{single:#}");
+}
+
+#[test]
+fn a_report_of_an_earlier_run_is_never_believed() {
+    let toml = OWN
+        .replace("tool.py\", \"{report}\", \"{ids...}\"", "-c\", \"pass\"")
+        .replace("format = \\\"junit\\\" }", "");
+    let toml = toml.replace(
+        "{ format = \"junit\" }",
+        "{ format = \"junit\", path = \"out.xml\" }",
+    );
+    let project = Project::bare()
+        .file("qaas.toml", &toml)
+        .file("out.xml", "<testsuite><testcase name='old'/></testsuite>");
+    let answer = project.qaas(&["run", "--trust", "--format", "json"]).json();
+    assert_eq!(answer["status"], "broken", "{answer:#}");
+    assert!(answer["reason"].as_str().unwrap().contains("older"), "{answer:#}");
+}
+
+#[test]
+fn a_wrong_table_is_an_error_with_its_place() {
+    for (wrong, place, words) in [
+        ("run = [\"tool\", \"{reprot}\"]", ":6:16:", "`report`"),
+        ("run = \"tool --all\"", ":6:7:", "no shell"),
+        ("runn = [\"tool\"]", ":6:", "`run`"),
+    ] {
+        let toml = format!(
+            "[suite.a]\nbackend = \"own\"\n\n[backend.own]\nkind = \"command\"\n{wrong}\nreport = {{ format = \"junit\" }}\n"
+        );
+        let project = Project::bare().file("qaas.toml", &toml);
+        let answer = project.qaas(&["check"]);
+        assert_eq!(answer.code, Some(4), "{}", answer.stderr);
+        let said = format!("{}{}", answer.stdout, answer.stderr);
+        assert!(said.contains(place) && said.contains(words), "{wrong}: {said}");
+    }
+}
