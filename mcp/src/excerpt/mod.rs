@@ -26,7 +26,7 @@ use rows::Json;
 /// Kept free in the structure for `omitted`, the call that lists it, and the note on untrusted text.
 const RESERVE: usize = 560;
 /// What the first lines and the last ones of a page's text take.
-const PAGE_LINES: usize = 320;
+const PAGE_LINES: usize = 420;
 /// What surrounds the two halves in a message.
 const ENVELOPE: usize = 130;
 /// What the two halves of a green run may take, rows aside.
@@ -82,6 +82,7 @@ fn excerpt(mut parts: Parts, max_bytes: Option<usize>) -> Excerpt {
     let Some(max_bytes) = max_bytes else {
         return everything(parts);
     };
+    parts.name_collectors_briefly();
     let room = max_bytes.saturating_sub(ENVELOPE);
     let share = room * 2 / 5;
     parts.next.retain(|call| call_size(call) <= (room / 16).max(150));

@@ -6,6 +6,8 @@ use runner_core::ops::{Answer, NextCall, OpError, Row};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::measure;
+
 /// The parts of an answer.
 pub(super) struct Parts {
     /// The whole answer in a sentence.
@@ -83,6 +85,24 @@ impl Parts {
 
     pub(super) fn is_page(&self) -> bool {
         self.page.is_some()
+    }
+
+    /// A collector that failed is a row with its whole text; the list that names it again need not repeat that.
+    pub(super) fn name_collectors_briefly(&mut self) {
+        /// Enough for the line that says what went wrong.
+        const BRIEF: usize = 200;
+        let Some(Value::Array(errors)) = self.fields.get_mut("collection_errors") else {
+            return;
+        };
+        for error in errors.iter_mut().filter_map(Value::as_object_mut) {
+            let nodeid = error.get("nodeid").and_then(Value::as_str);
+            let known = nodeid.is_some_and(|nodeid| self.rows.iter().any(|row| row.nodeid == nodeid));
+            let text = error.get("message").and_then(Value::as_str).filter(|_| known);
+            if let Some(last) = text.and_then(|text| text.trim_end().lines().last()) {
+                let last = measure::cut(last.trim_start_matches(['E', ' ']), BRIEF);
+                error.insert("message".to_owned(), Value::String(last));
+            }
+        }
     }
 
     pub(super) fn of_error(error: &OpError) -> Self {

@@ -277,6 +277,27 @@ fn text_of_tests_is_set_in_line_by_line() {
 }
 
 #[test]
+fn a_collector_that_failed_is_a_row_and_named_once_more() {
+    let text = format!("{}\nE   ImportError: no module named x", "context\n".repeat(40));
+    let mut answer = suite(
+        Status::Broken,
+        vec![row("t.py", Outcome::Error, Some(text.clone()))],
+    );
+    answer.collection_errors = vec![runner_core::model::CollectionError {
+        nodeid: "t.py".into(),
+        message: text,
+        location: None,
+    }];
+    let excerpt = shown(answer, 20_000);
+    assert_eq!(
+        excerpt.structured["collection_errors"][0]["message"],
+        "ImportError: no module named x"
+    );
+    let message = excerpt.structured["tests"][0]["message"].as_str().unwrap();
+    assert!(message.starts_with("context"));
+}
+
+#[test]
 fn without_a_limit_everything_is_there() {
     let text = "x".repeat(50_000);
     let rows = (0..500).map(|n| {
@@ -444,6 +465,8 @@ proptest! {
             }
             let next = excerpt.structured.get("cursor").map(|cursor| cursor.as_str().unwrap().parse::<usize>().unwrap());
             let next = next.unwrap_or(rows.len());
+            let more = format!("\"cursor\": \"{next}\"");
+            prop_assert_eq!(excerpt.text.contains(&more), next < rows.len());
             prop_assert!(next > offset);
             // Only a row that no page can hold is passed over.
             prop_assert!(tests.len() == next - offset || (tests.is_empty() && next == offset + 1));
