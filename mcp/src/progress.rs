@@ -8,6 +8,7 @@ use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RoleServer};
 use runner_core::event::{RunEvent, TestEvent};
 use runner_core::model::Outcome;
+use runner_core::visible::visible;
 use tokio::time::{Instant, MissedTickBehavior};
 
 /// Not more often than this.
@@ -92,7 +93,11 @@ impl Counts {
         if self.failed > 0 {
             words.push(format!("{} failed", self.failed));
         }
-        words.extend(self.current.iter().map(|current| format!("now {current}")));
+        words.extend(
+            self.current
+                .iter()
+                .map(|current| format!("now {}", visible(current))),
+        );
         shorten(words.join(", "))
     }
 }

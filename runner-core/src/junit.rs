@@ -9,6 +9,7 @@ use quick_junit::{
 use crate::model::{Attempt, CollectionError, Outcome, Status, Subtest, TestResult, Unfinished};
 use crate::report::{Iteration, Report};
 use crate::verdict;
+use crate::visible::visible;
 
 /// Reports that cannot be written as XML.
 #[derive(Debug, thiserror::Error)]
@@ -207,6 +208,7 @@ fn error_case(nodeid: &str, suite: &str, kind: &str, text: &str) -> TestCase {
 
 /// A case named as pytest's own JUnit file names it: `tests.test_x.TestClass` and `test_a[1]`.
 fn case(nodeid: &str, suite: &str, status: TestCaseStatus) -> TestCase {
+    let nodeid: &str = &visible(nodeid); // XML has no control characters
     // A parameter may contain anything.
     let parameters = nodeid.find('[').unwrap_or(nodeid.len());
     let Some(place) = nodeid[..parameters].rfind("::") else {

@@ -15,6 +15,7 @@ pub mod registry;
 pub mod report;
 pub mod selector;
 pub mod verdict;
+pub mod visible;
 
 // -- upper floor --
 #[cfg(feature = "engine")]

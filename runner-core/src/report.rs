@@ -272,7 +272,7 @@ impl Iteration {
             *row = result.clone();
         }
         let kept = row.outcome;
-        self.repeats += u64::from(!other_worker);
+        self.repeats += 1;
         if first != second || !other_worker {
             self.warnings.push(format!(
                 "{} was reported more than once ({first}, then {second}); {kept} is kept",

@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::event::{EndCause, Ending, EndingKind, ExitMeaning};
 use crate::model::Status;
 use crate::report::{Iteration, Report};
+use crate::visible::visible;
 
 /// A status with its reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -219,10 +220,10 @@ fn completed(iteration: &Iteration, ending: &Ending) -> Verdict {
 /// Something failed: the run failed if any test finished, else nothing can be said of the tests.
 fn failed_or_broken(iteration: &Iteration, ending: &Ending) -> Verdict {
     if iteration.finished_tests() == 0 {
-        let names: Vec<&str> = iteration
+        let names: Vec<_> = iteration
             .collection_errors
             .iter()
-            .map(|e| e.nodeid.as_str())
+            .map(|e| visible(&e.nodeid))
             .collect();
         let reason = if names.is_empty() {
             reason_of(ending)
@@ -264,10 +265,11 @@ fn with_unfinished(reason: &str, running: &str, iteration: &Iteration) -> String
     let unnamed: Vec<String> = iteration
         .unfinished()
         .iter()
-        .filter(|unfinished| !reason.contains(&unfinished.nodeid))
-        .map(|unfinished| match unfinished.phase {
-            Some(phase) => format!("{} ({})", unfinished.nodeid, phase.as_str()),
-            None => unfinished.nodeid.clone(),
+        .map(|unfinished| (visible(&unfinished.nodeid), unfinished.phase))
+        .filter(|(nodeid, _)| !reason.contains(nodeid.as_ref()))
+        .map(|(nodeid, phase)| match phase {
+            Some(phase) => format!("{nodeid} ({})", phase.as_str()),
+            None => nodeid.into_owned(),
         })
         .collect();
     let mut parts = vec![reason.to_owned()];

@@ -2,6 +2,7 @@
 
 use runner_core::ops::{Answer, list_tests};
 use runner_core::policy::Policy;
+use runner_core::visible::visible;
 
 use super::output::{complain, print, print_json};
 use super::run::{fail, structured};
@@ -31,12 +32,13 @@ pub(super) async fn run(context: &Context, command: List) -> u8 {
         print_json(&structured(Ok(Answer::ListTests(Box::new(answer)))), format);
         return code;
     }
-    print(&answer.nodeids.join("\n"));
+    let shown: Vec<_> = answer.nodeids.iter().map(|nodeid| visible(nodeid)).collect();
+    print(&shown.join("\n"));
     for error in &answer.collection_errors {
         complain(&format!(
             "{} {}\n{}",
             paint.bold("could not be collected:"),
-            error.nodeid,
+            visible(&error.nodeid),
             error.message
         ));
     }

@@ -2,6 +2,7 @@
 
 use runner_core::ops::{OpError, get_run};
 use runner_core::policy::Policy;
+use runner_core::visible::visible;
 use serde_json::{Map, Value, json};
 
 use super::output::{print, print_json};
@@ -52,7 +53,7 @@ fn show_answer(format: Format, answer: runner_core::ops::Answer) -> u8 {
         print(output.trim_end());
     }
     for row in &page.tests {
-        print(&format!("{:<7} {}", row.outcome, row.nodeid));
+        print(&format!("{:<7} {}", row.outcome, visible(&row.nodeid)));
         for text in [&row.message, &row.output].into_iter().flatten() {
             print(text.trim_end());
         }

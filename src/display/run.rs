@@ -7,6 +7,7 @@ use runner_core::event::{RunEvent, TestEvent};
 use runner_core::facts::RunFacts;
 use runner_core::model::{CollectionError, Outcome, Status, TestResult};
 use runner_core::report::{Iteration, Report};
+use runner_core::visible::visible;
 
 use super::progress::Progress;
 use super::{Paint, count, seconds};
@@ -126,7 +127,7 @@ impl<W: Write> Screen<W> {
             writeln!(
                 self.out,
                 "{word} {}{}{}",
-                result.nodeid,
+                visible(&result.nodeid),
                 time.unwrap_or_default(),
                 why.unwrap_or_default()
             )?;
@@ -149,7 +150,7 @@ impl<W: Write> Screen<W> {
         let word = result.outcome.as_str().to_uppercase();
         let head = self
             .paint
-            .outcome(result.outcome, &format!("── {word} {}", result.nodeid));
+            .outcome(result.outcome, &format!("── {word} {}", visible(&result.nodeid)));
         writeln!(self.out, "\n{head}{}", self.paint.dim(&time))?;
         self.text(text)?;
         for subtest in result.subtests.iter().filter(|subtest| subtest.outcome.is_bad()) {
@@ -167,9 +168,10 @@ impl<W: Write> Screen<W> {
             return Ok(());
         }
         self.progress.clear();
-        let head = self
-            .paint
-            .outcome(Outcome::Error, &format!("── ERROR {} (collect)", error.nodeid));
+        let head = self.paint.outcome(
+            Outcome::Error,
+            &format!("── ERROR {} (collect)", visible(&error.nodeid)),
+        );
         writeln!(self.out, "\n{head}")?;
         self.text(&error.message)
     }
@@ -197,7 +199,7 @@ impl<W: Write> Screen<W> {
             String::new()
         };
         self.progress
-            .draw(|| format!("{run}{done}{total}{failures}  {nodeid}"));
+            .draw(|| format!("{run}{done}{total}{failures}  {}", visible(nodeid)));
     }
 
     /// The end: what failed in one line each, counts, the status and what to do next.
@@ -211,7 +213,7 @@ impl<W: Write> Screen<W> {
                 .phase
                 .map(|p| format!(" ({})", p.as_str()))
                 .unwrap_or_default();
-            let line = format!("running  {}{phase}", unfinished.nodeid);
+            let line = format!("running  {}{phase}", visible(&unfinished.nodeid));
             writeln!(self.out, "{}", self.paint.status(Status::TimedOut, &line))?;
             self.text(unfinished.stack.as_deref().unwrap_or_default())?;
         }
@@ -247,7 +249,7 @@ impl<W: Write> Screen<W> {
             let why = summary
                 .map(|why| self.paint.dim(&format!("  {why}")))
                 .unwrap_or_default();
-            writeln!(self.out, "{word} {}{why}", row.nodeid)?;
+            writeln!(self.out, "{word} {}{why}", visible(&row.nodeid))?;
         }
         for error in &iteration.collection_errors {
             let word = self.paint.outcome(Outcome::Error, "error  ");
@@ -261,7 +263,7 @@ impl<W: Write> Screen<W> {
             writeln!(
                 self.out,
                 "{word} {}{}",
-                error.nodeid,
+                visible(&error.nodeid),
                 self.paint.dim(&format!("  {why}"))
             )?;
         }

@@ -122,6 +122,9 @@ impl OutputReader for Reader {
         files: &Artifacts,
         events: &mut Vec<TestEvent>,
     ) -> Result<Ending, BackendError> {
+        for (session, _) in self.steps.values_mut() {
+            session.end(events);
+        }
         self.last_word(files, events);
         self.hangs(files, events);
         let silent = (Session::default(), self.quiet.clone());

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use runner_core::event::TestEvent;
-use runner_core::model::{CollectionError, Location, Outcome, Phase, TestResult};
+use runner_core::model::{Attempt, CollectionError, Location, Outcome, Phase, TestResult};
 
 use crate::fact::{Fact, Finish, Hello, Report};
 use crate::trial::{Took, Trial, bare, location};
@@ -39,6 +39,9 @@ pub(crate) struct Session {
     /// Started and not finished, in order, with their places.
     running: Vec<(String, Option<Location>)>,
     skipped_files: HashSet<String>,
+    /// Tests that were never called, in order. Some plug-ins (flaky) run a failed test again and keep the failed try's
+    /// call to themselves, so such a test has its verdict only when no other try comes.
+    uncalled: Vec<(Key, TestResult)>,
 }
 
 impl Session {
@@ -74,8 +77,18 @@ impl Session {
         self.running.iter().map(|(nodeid, _)| nodeid.as_str())
     }
 
+    /// Nothing more comes: tests that were never called will not be called.
+    pub(crate) fn end(&mut self, events: &mut Vec<TestEvent>) {
+        let results = self.uncalled.drain(..).map(|(_, result)| result);
+        events.extend(results.map(|result| TestEvent::Finished(Box::new(result))));
+    }
+
     /// The last started test passed, and the process died before it could say so.
     pub(crate) fn passed_unsaid(&mut self, events: &mut Vec<TestEvent>) {
+        // A session that came to its end has said all: who is still running then never told a result.
+        if self.finish.is_some() {
+            return;
+        }
         if let [(nodeid, place)] = self.running.as_slice() {
             let mut result = TestResult::new(nodeid.clone(), Outcome::Passed);
             result.location.clone_from(place);
@@ -176,11 +189,33 @@ impl Session {
         {
             self.trials.remove(&(nodeid.clone(), None));
         }
+        let again = self.uncalled_before(&nodeid, events);
         if !self.running().any(|running| running == nodeid) {
             self.running.push((nodeid.clone(), place));
-            self.begun += 1;
+            self.begun += u64::from(!again);
         }
         events.push(TestEvent::Started { nodeid, worker: None });
+    }
+
+    /// Whether the test that begins has a try behind it that was never called: that one failed, or there would be no
+    /// other.
+    fn uncalled_before(&mut self, nodeid: &str, events: &mut Vec<TestEvent>) -> bool {
+        let Some(place) = self.uncalled.iter().position(|(key, _)| key.0 == nodeid) else {
+            return false;
+        };
+        let (key, result) = self.uncalled.remove(place);
+        *self.reruns.entry(key).or_default() += 1;
+        self.rerun += 1;
+        events.push(TestEvent::Reran {
+            nodeid: nodeid.to_owned(),
+            attempt: Attempt {
+                attempt: result.attempt,
+                outcome: Outcome::Failed,
+                duration_s: result.duration_s,
+                message: None,
+            },
+        });
+        true
     }
 
     fn pass(&mut self, seconds: [f64; 3], events: &mut Vec<TestEvent>) {
@@ -233,8 +268,12 @@ impl Session {
             return;
         }
         let attempt = self.attempt(&key);
-        self.reruns.remove(&key);
         self.running.retain(|(nodeid, _)| *nodeid != key.0);
+        if trial.never_called() {
+            let result = trial.result(key.0.clone(), key.1.clone(), attempt);
+            return self.uncalled.push((key, result));
+        }
+        self.reruns.remove(&key);
         let unlisted = trial.unlisted_subtests();
         if unlisted > 0 {
             warn(
@@ -266,3 +305,7 @@ fn counted_from_one(file: Option<String>, line: Option<i64>) -> Option<Location>
 fn warn(events: &mut Vec<TestEvent>, message: String) {
     events.push(TestEvent::Warning { message });
 }
+
+#[cfg(test)]
+#[path = "session_tests.rs"]
+mod tests;

@@ -103,7 +103,7 @@ impl Trial {
             .iter()
             .map(|failure| failure.text.as_str())
             .collect();
-        let never_called = self.call.is_none() && self.setup == Some(Ended::Passed) && !outcome.is_bad();
+        let never_called = self.never_called();
         let message = if outcome.is_bad() {
             Some(texts.join("\n\n"))
         } else if never_called {
@@ -126,6 +126,11 @@ impl Trial {
             worker,
             ..TestResult::new(nodeid, outcome)
         }
+    }
+
+    /// Set up and torn down, and the call left out.
+    pub(crate) fn never_called(&self) -> bool {
+        self.call.is_none() && self.setup == Some(Ended::Passed) && !self.outcome().is_bad()
     }
 
     /// How many subtests are not listed.

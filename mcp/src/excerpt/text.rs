@@ -2,6 +2,7 @@
 
 use runner_core::model::Outcome;
 use runner_core::ops::Row;
+use runner_core::visible::visible;
 use serde_json::Value;
 
 use super::fold::{self, Shape};
@@ -148,7 +149,7 @@ fn unfinished(sheet: &mut Sheet, tests: Option<&Value>, limit: usize) {
             .get("phase")
             .and_then(Value::as_str)
             .map_or_else(String::new, |phase| format!(" ({phase})"));
-        if sheet.left <= floor || !sheet.line(&format!("Began and did not end: {nodeid}{phase}")) {
+        if sheet.left <= floor || !sheet.line(&format!("Began and did not end: {}{phase}", visible(nodeid))) {
             sheet.line(&format!("and {} more that did not end", tests.len() - place));
             return;
         }
@@ -221,7 +222,7 @@ fn lists(sheet: &mut Sheet, parts: &Parts) {
     };
     show("affected", &affected_line);
     show("nodeids", &|nodeid| {
-        format!("{INDENT}{}", nodeid.as_str().unwrap_or_default())
+        format!("{INDENT}{}", visible(nodeid.as_str().unwrap_or_default()))
     });
     let files = parts.fields.get("files").and_then(Value::as_object);
     let mut files: Vec<(&String, &Value)> = files.into_iter().flatten().filter(|(_, n)| n.is_f64()).collect();
@@ -313,7 +314,7 @@ impl Text {
             },
             _ => String::new(),
         };
-        format!("{word} {}{place}", row.nodeid)
+        format!("{word} {}{place}", visible(&row.nodeid))
     }
 }
 
@@ -334,7 +335,7 @@ impl Shape for Text {
     }
 
     fn folded(&self, row: &Row, cap: usize, others: &[&Row], count: usize) -> String {
-        let nodeids: Vec<&str> = others.iter().map(|row| row.nodeid.as_str()).collect();
+        let nodeids: Vec<_> = others.iter().map(|row| visible(&row.nodeid)).collect();
         let colon = if nodeids.is_empty() { "" } else { ": " };
         let row = self.row(row, cap);
         format!(

@@ -7,6 +7,7 @@ use crate::backend::{Capability, Mode};
 use crate::engine::{Order, new_run_id};
 use crate::process::Cancel;
 use crate::selector::{Selection, Selector};
+use crate::visible::visible;
 
 /// How long the listing may take. It is a courtesy.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -87,7 +88,8 @@ fn nearest<'a>(id: &str, found: impl Iterator<Item = &'a str>) -> Vec<String> {
 
 /// As a hint: `Did you mean …?`
 pub(super) fn hint(near: &[String]) -> Option<String> {
-    match near {
+    let near: Vec<_> = near.iter().map(|id| visible(id)).collect();
+    match near.as_slice() {
         [] => None,
         [one] => Some(format!("Did you mean `{one}`?")),
         many => Some(format!("Did you mean one of `{}`?", many.join("`, `"))),

@@ -163,7 +163,7 @@ impl Store {
         }
         let shown: String = run_id.chars().take(40).collect();
         Err(StoreError::NoSuchRun {
-            run_id: crate::engine::clean::visible(&shown).into_owned(),
+            run_id: crate::visible::visible(&shown).into_owned(),
         })
     }
 

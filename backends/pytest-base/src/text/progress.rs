@@ -93,6 +93,11 @@ impl Progress {
         self.last.of.is_some()
     }
 
+    /// Whether pytest's counter reached its end.
+    pub(crate) fn all_done(&self) -> bool {
+        self.last.of == Some(self.last.at)
+    }
+
     /// Whether a line can only be pytest's next verdict: used to see that a section heading was a test's print.
     pub(crate) fn continues(&self, line: &str) -> bool {
         let Some((text, counter, "")) = line::counter(line) else {

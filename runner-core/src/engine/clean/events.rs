@@ -26,33 +26,16 @@ impl Cleaner {
 
     fn test(&mut self, test: &mut TestEvent) {
         match test {
-            TestEvent::Found { nodeid, location } => {
-                make_visible(nodeid);
-                place(location.as_mut());
-            }
-            TestEvent::Counted { .. } => {}
-            TestEvent::Started { nodeid, worker } => {
-                make_visible(nodeid);
-                worker.iter_mut().for_each(make_visible);
-            }
-            TestEvent::Entered { nodeid, .. } => make_visible(nodeid),
-            TestEvent::Reran { nodeid, attempt } => {
-                make_visible(nodeid);
-                self.attempt(attempt);
-            }
+            TestEvent::Found { location, .. } => place(location.as_mut()),
+            TestEvent::Counted { .. } | TestEvent::Entered { .. } => {}
+            TestEvent::Started { worker, .. } => worker.iter_mut().for_each(make_visible),
+            TestEvent::Reran { attempt, .. } => self.attempt(attempt),
             TestEvent::Finished(result) | TestEvent::Detailed(result) => self.result(result),
             TestEvent::CollectFailed(error) => {
-                make_visible(&mut error.nodeid);
                 self.text(&mut error.message);
                 place(error.location.as_mut());
             }
-            TestEvent::Hung {
-                nodeid,
-                stack,
-                worker,
-                ..
-            } => {
-                make_visible(nodeid);
+            TestEvent::Hung { stack, worker, .. } => {
                 self.optional(stack);
                 worker.iter_mut().for_each(make_visible);
             }
@@ -67,7 +50,6 @@ impl Cleaner {
     }
 
     fn result(&mut self, result: &mut TestResult) {
-        make_visible(&mut result.nodeid);
         self.optional(&mut result.message);
         for failure in &mut result.failures {
             self.text(&mut failure.text);

@@ -1,13 +1,15 @@
 //! The cleaning of strings, once, between a backend's reader and everyone else.
 //!
-//! Texts lose what a terminal would obey, and for agents their secrets; they are bounded. Identifiers and file names
-//! are only made visible: what they say must stay usable as an argument.
+//! Texts lose what a terminal would obey, and for agents their secrets; they are bounded. Nodeids stay verbatim, because
+//! each must name its test when it is given back (whoever shows one writes [`visible`] instead); file names and workers'
+//! names are made visible.
 
 mod events;
 mod plain;
 mod redact;
 
-pub use plain::{plain, visible};
+use crate::visible::visible;
+pub use plain::plain;
 pub use redact::{REDACTED, Redactor, is_secret_name};
 
 /// The most that is kept of one text (a message, a failure's text, a captured section), in bytes.
@@ -84,7 +86,7 @@ impl Cleaner {
     }
 }
 
-/// An identifier or a file name, made visible in place.
+/// A name, made visible in place.
 fn make_visible(id: &mut String) {
     if let std::borrow::Cow::Owned(changed) = visible(id) {
         *id = changed;

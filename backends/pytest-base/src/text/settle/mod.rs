@@ -93,8 +93,25 @@ pub(crate) fn complete(
     {
         started(nodeid, events);
     }
+    if contradictions.is_empty() {
+        recount(session, &books, events);
+    }
     send(session, books, events);
     contradictions
+}
+
+/// By pytest's own counter every test ran. What it collected may be more: hooks take tests out without a word, and the
+/// same test may be selected twice.
+fn recount(session: &Session, books: &[Book], events: &mut Vec<TestEvent>) {
+    let Some(collected) = session.collected.as_ref().filter(|_| session.progress.all_done()) else {
+        return;
+    };
+    let tests = books.iter().filter(|book| book.result.is_test());
+    let selected = tests.count() as u64;
+    if selected != collected.items.saturating_sub(collected.deselected) {
+        let deselected = collected.deselected;
+        events.push(TestEvent::Counted { selected, deselected });
+    }
 }
 
 /// Settles a session by a report file alone: its text has no line of counts (a plug-in replaced pytest's own).
