@@ -152,6 +152,9 @@ fn assemble(parts: &Parts, head: &head::Shrunk, left: usize) -> Map<String, Valu
     }
     parts::put_rows(&mut fields, items);
     let mut omitted = head.omitted.clone();
+    if let Some(Value::Object(known)) = fields.shift_remove("omitted") {
+        omitted.extend(known);
+    }
     for (outcome, count) in &hidden.0 {
         omitted.insert(outcome.as_str().to_owned(), json!(count));
     }

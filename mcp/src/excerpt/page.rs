@@ -24,7 +24,12 @@ pub(super) fn fit(parts: &mut Parts, text: usize, structure: usize) {
     if rows < parts.rows.len() || ids < page.nodeids.len() {
         // A row too large for any page is passed over, else paging would never come to an end.
         let next = page.offset + (rows + ids).max(1);
-        parts.fields.insert("cursor".to_owned(), json!(next.to_string()));
+        if rows + ids == 0 {
+            parts.fields.insert("omitted".to_owned(), json!({"too_large": 1}));
+        }
+        if page.matching.is_none_or(|matching| next < matching) {
+            parts.fields.insert("cursor".to_owned(), json!(next.to_string()));
+        }
     }
     if let Some(Value::Array(nodeids)) = parts.fields.get_mut("nodeids") {
         nodeids.truncate(ids);

@@ -415,7 +415,7 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
     fn no_answer_is_larger_than_it_may_be(answer in any_suite(), max_bytes in 2_000usize..60_000) {
@@ -469,7 +469,8 @@ proptest! {
             prop_assert_eq!(excerpt.text.contains(&more), next < rows.len());
             prop_assert!(next > offset);
             // Only a row that no page can hold is passed over.
-            prop_assert!(tests.len() == next - offset || (tests.is_empty() && next == offset + 1));
+            let too_large = tests.is_empty() && excerpt.structured["omitted"]["too_large"] == 1;
+            prop_assert!(tests.len() == next - offset || (too_large && next == offset + 1));
             offset = next;
         }
         let small = rows.iter().filter(|row| measure::of_text(&row.nodeid) < 300).count();
