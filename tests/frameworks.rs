@@ -121,6 +121,23 @@ test('top [a::b] \"quoted\" (x|y) $ é', () => {})
 }
 
 #[test]
+fn jest_measures_coverage_itself() {
+    let project = javascript(r#"{"devDependencies": {"jest": "*"}}"#)
+        .file(
+            "src/sum.js",
+            "exports.sum = (a, b) => a + b\nexports.never = () => {\n  return 1\n}\n",
+        )
+        .file(
+            "src/sum.test.js",
+            "test('sum', () => { expect(require('./sum.js').sum(1, 1)).toBe(2) })\n",
+        );
+    let answer = project.call("get_coverage", &json!({}));
+    assert_eq!(answer["status"], "passed", "{answer:#}");
+    let percent = answer["files"]["src/sum.js"].as_f64().unwrap_or_default();
+    assert!((50.0..100.0).contains(&percent), "{answer:#}");
+}
+
+#[test]
 fn node_test() {
     let tests = "import { describe, it, test } from 'node:test'
 import assert from 'node:assert'

@@ -4,6 +4,8 @@
 //! is made of it. The presets for common frameworks are written in the same form (`presets/*.toml`). What may be
 //! written is told in `docs/backends.md`.
 
+mod command_line;
+mod coverage;
 mod fault;
 mod formats;
 mod id;
@@ -12,12 +14,13 @@ mod presets;
 mod reader;
 mod spec;
 mod table;
+mod values;
 mod words;
 
 use std::sync::Arc;
 
 use runner_core::backend::{
-    BackendError, BackendInfo, OptionKind, OptionSpec, OutputReader, RunRequest, TestBackend,
+    BackendError, BackendInfo, Capability, OptionKind, OptionSpec, OutputReader, RunRequest, TestBackend,
 };
 use runner_core::facts::Project;
 use runner_core::plan::Plan;
@@ -69,7 +72,25 @@ impl TestBackend for Command {
     }
 
     fn plan(&self, request: &RunRequest, project: &Project) -> Result<Plan, BackendError> {
-        plan::plan(&self.name, &self.spec, request, project)
+        plan::plan(&self.name, &self.spec, request, project, None)
+    }
+
+    fn wrap(&self, request: &RunRequest, project: &Project, inner: Plan) -> Result<Plan, BackendError> {
+        let Some(coverage) = &self.spec.coverage else {
+            return Err(BackendError::unsupported(&self.name, Capability::Coverage));
+        };
+        let own = inner.steps.first().is_some_and(|step| step.name == self.name);
+        if !own {
+            return Err(BackendError::new(
+                "unsupported",
+                format!(
+                    "backend `{}` measures its own runs, not another backend's",
+                    self.name
+                ),
+            )
+            .with_hint("name another coverage backend, or `coverage = false` for the suite"));
+        }
+        plan::plan(&self.name, &self.spec, request, project, Some(coverage))
     }
 
     fn reader(&self, request: &RunRequest) -> Box<dyn OutputReader> {

@@ -1,6 +1,5 @@
 //! From a request to command lines.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use runner_core::backend::{BackendError, Capability, Mode, RunRequest};
@@ -8,17 +7,18 @@ use runner_core::facts::Project;
 use runner_core::plan::{Artifact, Plan, ScratchFile, StdoutUse, Step};
 use runner_core::selector::Selector;
 
-use crate::spec::{ReportPlace, Source, Spec, has};
-use crate::words::{Item, Piece, Slot, Word};
+use crate::spec::{CoverageSpec, ReportPlace, Source, Spec, has};
+use crate::values::{Selected, Values};
+use crate::words::{Item, Slot};
 
 /// The most bytes of selected ids in one command line; a longer selection becomes several steps. Linux takes
 /// 128 KiB in one word, and quoting for a pattern may double an id.
 const STEP_BYTES: usize = 48 * 1024;
 
 /// What a request comes to for this backend.
-struct Asked<'a> {
-    items: &'a [Item],
-    report: &'a ReportPlace,
+pub(crate) struct Asked<'a> {
+    pub(crate) items: &'a [Item],
+    pub(crate) report: &'a ReportPlace,
 }
 
 /// The plan of a request.
@@ -27,6 +27,7 @@ pub(crate) fn plan(
     spec: &Spec,
     request: &RunRequest,
     project: &Project,
+    measured: Option<&CoverageSpec>,
 ) -> Result<Plan, BackendError> {
     let asked = asked(name, spec, request)?;
     check(name, &asked, request)?;
@@ -34,7 +35,8 @@ pub(crate) fn plan(
     let by_file = has(asked.items, Slot::IdsFile);
     let groups = if by_file { vec![ids] } else { split(ids) };
     let many = groups.len() > 1;
-    if many && matches!(&asked.report.source, Source::File(word) if word.slots().next().is_none()) {
+    let fixed = matches!(&asked.report.source, Source::File(word) if word.slots().next().is_none());
+    if many && (fixed || measured.is_some()) {
         return Err(BackendError::new(
             "too_many_ids",
             format!("the selection is too long for one command line of `{name}`"),
@@ -52,13 +54,19 @@ pub(crate) fn plan(
                 contents: ids.iter().map(|id| id.word.clone() + "\n").collect(),
             });
         }
-        let values = Values::new(spec, &asked, request, project, ids, number);
+        let mut values = Values::new(spec, &asked, request, project, ids, number);
+        if let Some(coverage) = measured {
+            values.measure(coverage, request, &mut plan)?;
+        }
         add_step(&mut plan, name, spec, &asked, &values)?;
     }
     Ok(plan)
 }
 
-const IDS_FILE: &str = "selected.txt";
+/// The artifact that is the coverage report.
+pub(crate) const COVERAGE: &str = "coverage";
+
+pub(crate) const IDS_FILE: &str = "selected.txt";
 
 /// The name of the step of this number, counted from 0.
 pub(crate) fn step_name(name: &str, number: usize) -> String {
@@ -155,7 +163,7 @@ fn check(name: &str, asked: &Asked<'_>, request: &RunRequest) -> Result<(), Back
 }
 
 /// The one keyword expression; frameworks do not share a way to join several.
-fn keyword(request: &RunRequest) -> Result<Option<String>, BackendError> {
+pub(crate) fn keyword(request: &RunRequest) -> Result<Option<String>, BackendError> {
     let selected = request
         .selection
         .selectors
@@ -172,16 +180,6 @@ fn keyword(request: &RunRequest) -> Result<Option<String>, BackendError> {
                 .with_hint("join them into one, in the framework's own language"),
         ),
     }
-}
-
-/// One selected file or test.
-#[derive(Clone, Debug)]
-struct Selected {
-    /// As it was selected.
-    word: String,
-    file: String,
-    /// Without its file; `None` for a whole file.
-    name: Option<String>,
 }
 
 fn words(request: &RunRequest, suite_dir: &Path) -> Vec<Selected> {
@@ -224,151 +222,6 @@ fn split(ids: Vec<Selected>) -> Vec<Vec<Selected>> {
     groups
 }
 
-/// What the placeholders stand for in one step.
-struct Values {
-    number: usize,
-    single: BTreeMap<&'static str, String>,
-    lists: BTreeMap<&'static str, Vec<String>>,
-    cwd: std::path::PathBuf,
-    program: BTreeMap<String, std::path::PathBuf>,
-    python: Option<std::path::PathBuf>,
-}
-
-impl Values {
-    fn new(
-        spec: &Spec,
-        asked: &Asked<'_>,
-        request: &RunRequest,
-        project: &Project,
-        ids: Vec<Selected>,
-        number: usize,
-    ) -> Self {
-        let name_in = |id: &Selected| {
-            let name = id.name.as_ref()?;
-            // An id without a file of its own is taken apart by its template.
-            Some(if id.file.is_empty() {
-                spec.id.name_in(name).to_owned()
-            } else {
-                name.clone()
-            })
-        };
-        let names: Vec<String> = ids.iter().filter_map(name_in).collect();
-        let mut files: Vec<String> = Vec::new();
-        for id in ids.iter().filter(|id| !id.file.is_empty()) {
-            if !files.contains(&id.file) {
-                files.push(id.file.clone());
-            }
-        }
-        let mut single = BTreeMap::new();
-        let mut set = |slot: Slot, value: Option<String>| {
-            if let Some(value) = value {
-                single.insert(slot.name(), value);
-            }
-        };
-        let extension = asked.report.format.extension();
-        let report = request.scratch.join(format!("report-{}.{extension}", number + 1));
-        set(Slot::Report, Some(report.display().to_string()));
-        set(Slot::Scratch, Some(request.scratch.display().to_string()));
-        set(Slot::Keyword, keyword(request).ok().flatten());
-        set(Slot::Markers, request.markers.clone());
-        set(
-            Slot::MaxFailures,
-            request.max_failures.map(|count| count.to_string()),
-        );
-        set(Slot::Workers, request.workers.clone());
-        // A whole file beside single tests would be narrowed to nothing by a pattern of the tests.
-        let only_tests = names.len() == ids.len() && !names.is_empty();
-        set(Slot::RegexOfIds, only_tests.then(|| pattern(&names, &spec.joint)));
-        let file = request.scratch.join(IDS_FILE).display().to_string();
-        set(Slot::IdsFile, (!ids.is_empty()).then_some(file));
-        if let [id] = ids.as_slice() {
-            set(Slot::Id, Some(id.word.clone()));
-            set(Slot::File, Some(id.file.clone()));
-            set(Slot::Name, name_in(id));
-        }
-        let mut args = request.option_list("args");
-        args.extend(request.extra_args.iter().cloned());
-        let words = ids.into_iter().map(|id| id.word).collect();
-        let names = if only_tests { names } else { Vec::new() };
-        let lists = [
-            (Slot::Ids, words),
-            (Slot::Files, files),
-            (Slot::Names, names),
-            (Slot::Args, args),
-        ];
-        Self {
-            number,
-            single,
-            lists: lists
-                .into_iter()
-                .map(|(slot, list)| (slot.name(), list))
-                .collect(),
-            cwd: spec
-                .cwd
-                .as_ref()
-                .map_or_else(|| request.cwd.clone(), |cwd| request.cwd.join(cwd)),
-            program: project.programs.clone(),
-            python: project.interpreter.as_ref().map(|python| python.path.clone()),
-        }
-    }
-
-    /// A word's text; `None` if a placeholder in it has no value.
-    fn text(&self, word: &Word) -> Option<String> {
-        let mut text = String::new();
-        for piece in &word.0 {
-            match piece {
-                Piece::Text(plain) => text.push_str(plain),
-                Piece::Slot(Slot::Python) => text.push_str(&self.python.as_ref()?.to_string_lossy()),
-                Piece::Slot(slot) => text.push_str(self.single.get(slot.name())?),
-                Piece::SlotOr(slot, other) => text.push_str(self.single.get(slot.name()).unwrap_or(other)),
-            }
-        }
-        Some(text)
-    }
-
-    /// The words that a word becomes; `None` if it has no value.
-    fn spread(&self, word: &Word) -> Result<Option<Vec<String>>, BackendError> {
-        let slot = match word.0.first() {
-            Some(Piece::Slot(slot)) => Some(*slot),
-            _ => None,
-        };
-        let words = match slot {
-            Some(slot) if slot.spreads() => self
-                .lists
-                .get(slot.name())
-                .cloned()
-                .filter(|list| !list.is_empty()),
-            _ => self.text(word).map(|text| vec![text]),
-        };
-        if slot.is_some_and(Slot::is_selected)
-            && let Some(option) = words.iter().flatten().find(|word| word.starts_with('-'))
-        {
-            return Err(BackendError::new(
-                "bad_selector",
-                format!("`{option}` would be taken for an option, so it cannot be selected"),
-            )
-            .with_hint("select its file, or what stands around it"));
-        }
-        Ok(words)
-    }
-
-    fn argv(&self, items: &[Item]) -> Result<Vec<String>, BackendError> {
-        let mut argv = Vec::new();
-        for item in items {
-            let words = item.words().iter().map(|word| self.spread(word));
-            let words: Vec<Option<Vec<String>>> = words.collect::<Result<_, _>>()?;
-            match item {
-                Item::Group(_) if words.iter().any(Option::is_none) => {}
-                _ => argv.extend(words.into_iter().flatten().flatten()),
-            }
-        }
-        if !has(items, Slot::Args) {
-            argv.extend(self.lists.get(Slot::Args.name()).into_iter().flatten().cloned());
-        }
-        Ok(argv)
-    }
-}
-
 fn add_step(
     plan: &mut Plan,
     name: &str,
@@ -385,6 +238,16 @@ fn add_step(
         None if program.contains('/') => values.cwd.join(program),
         None => program.into(),
     };
+    // A Python program stands in the launcher, where a coverage backend expects what it measures.
+    let mut before: Vec<String> = argv.collect();
+    let launcher = match before.first().map(String::as_str) {
+        Some("-m") => 2,
+        Some(script) if Path::new(script).extension().is_some_and(|end| end == "py") => 1,
+        _ => 0,
+    };
+    let python = values.python.as_ref().is_some_and(|python| *python == program);
+    let launcher = if python { launcher.min(before.len()) } else { 0 };
+    let rest = before.split_off(launcher);
     let env = spec
         .env
         .iter()
@@ -392,7 +255,8 @@ fn add_step(
     let mut step = Step {
         name: step_name(name, values.number),
         program,
-        args: argv.collect(),
+        launcher: before,
+        args: rest,
         env: env.collect(),
         cwd: values.cwd.clone(),
         always: values.number > 0,
@@ -424,32 +288,6 @@ fn add_step(
     }
     plan.steps.push(step);
     Ok(())
-}
-
-/// A pattern that matches exactly these names, each quoted.
-fn pattern(names: &[String], joint: &str) -> String {
-    // A `::` may be part of a name too, so both must match; what matches beyond the selection is dropped when read.
-    let joint = match joint {
-        "::" => "::".to_owned(),
-        joint => format!("(?:::|{})", quoted(joint)),
-    };
-    let pattern = |name: &String| {
-        let parts: Vec<String> = name.split("::").map(quoted).collect();
-        parts.join(&joint)
-    };
-    let patterns: Vec<String> = names.iter().map(pattern).collect();
-    format!("^(?:{})$", patterns.join("|"))
-}
-
-fn quoted(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if "\\^$.|?*+()[]{}/".contains(c) {
-            out.push('\\');
-        }
-        out.push(c);
-    }
-    out
 }
 
 #[cfg(test)]

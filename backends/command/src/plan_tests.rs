@@ -188,3 +188,55 @@ fn words_for_the_framework_go_where_the_table_wants_them_else_to_the_end() {
     let table = json!({"run": ["tool", "last"], "report": {"format": "tap"}});
     assert_eq!(argv(&table, &asked), ["tool", "last", "-v", "--seed", "1"]);
 }
+
+#[test]
+fn measuring_adds_its_words_to_the_backends_own_runs_only() {
+    let table = json!({
+        "run": ["tool", "{args...}", "{files...}"], "report": {"format": "tap"},
+        "coverage": {"format": "lcov", "args": ["--coverage={coverage}"]},
+    });
+    let (backend, request, project) = (backend(&table), request(vec![]), project());
+    let inner = backend.plan(&request, &project).unwrap();
+    assert_eq!(inner.steps[0].args, [""; 0]);
+    let plan = backend.wrap(&request, &project, inner).unwrap();
+    assert_eq!(plan.steps[0].args, ["--coverage=/scratch/coverage.out"]);
+    assert_eq!(plan.artifacts[0].path, PathBuf::from("/scratch/coverage.out"));
+    let mut other = Plan::default();
+    other.steps.push(Step {
+        name: "other".into(),
+        ..Step::default()
+    });
+    assert!(
+        backend
+            .wrap(&request, &project, other)
+            .unwrap_err()
+            .message
+            .contains("its own runs")
+    );
+}
+
+#[test]
+fn a_python_program_stands_where_a_coverage_backend_finds_it() {
+    let mut project = project();
+    project.interpreter = Some(runner_core::facts::Interpreter {
+        path: "/venv/bin/python".into(),
+        ..runner_core::facts::Interpreter::default()
+    });
+    for (words, launcher) in [
+        (json!(["{python}", "-m", "tool", "x"]), vec!["-m", "tool"]),
+        (
+            json!(["{python}", "{scratch}/run.py", "x"]),
+            vec!["/scratch/run.py"],
+        ),
+        (json!(["{python}", "-c", "x"]), vec![]),
+    ] {
+        let table = json!({"run": words, "report": {"format": "tap"}});
+        let step = backend(&table)
+            .plan(&request(vec![]), &project)
+            .unwrap()
+            .steps
+            .remove(0);
+        assert_eq!(step.launcher, launcher);
+        assert_eq!(step.args.last().unwrap(), "x");
+    }
+}

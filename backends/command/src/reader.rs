@@ -12,7 +12,7 @@ use runner_core::selector::Selector;
 
 use crate::formats::{Format, LineReader, Said};
 use crate::id::Fields;
-use crate::plan::{report_name, step_name};
+use crate::plan::{COVERAGE, report_name, step_name};
 use crate::spec::{ReportPlace, Source, Spec};
 
 pub(crate) struct Reader {
@@ -111,6 +111,7 @@ impl OutputReader for Reader {
                 trouble.get_or_insert(ending);
             }
         }
+        self.coverage(files, events);
         if exits.is_empty() {
             let reason = "the command was never started";
             trouble = Some(Ending::because(EndingKind::Broken, ExitMeaning::Other, reason));
@@ -158,6 +159,26 @@ impl Reader {
             Source::Stdout => "the report on standard output".to_owned(),
             Source::Channel => "the report".to_owned(),
         }
+    }
+
+    /// What was measured, if the plan was one that measures.
+    fn coverage(&self, files: &Artifacts, events: &mut Vec<TestEvent>) {
+        let Some(coverage) = &self.spec.coverage else {
+            return;
+        };
+        let read = match files.get(COVERAGE) {
+            ArtifactState::Missing => return,
+            ArtifactState::Bytes(bytes) => coverage.format.read(bytes, &self.tally.cwd),
+            _ => files
+                .bytes(COVERAGE)
+                .map(|_| runner_core::model::Coverage::default()),
+        };
+        events.push(match read {
+            Ok(coverage) => TestEvent::Coverage(coverage),
+            Err(why) => TestEvent::Warning {
+                message: format!("the coverage report {why}"),
+            },
+        });
     }
 
     fn ending(&self, exit: ExitMeaning, events: &mut Vec<TestEvent>) -> Ending {

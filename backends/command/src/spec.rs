@@ -8,6 +8,7 @@ use runner_core::event::ExitMeaning;
 use runner_core::plan::ScratchFile;
 use runner_core::registry::Marker;
 
+use crate::coverage::CoverageFormat;
 use crate::formats::Format;
 use crate::id::Template;
 use crate::words::{Item, Slot, Word};
@@ -32,6 +33,16 @@ pub(crate) struct Spec {
     pub(crate) files: Vec<ScratchFile>,
     pub(crate) needs: Vec<Need>,
     pub(crate) detect: Vec<Marker>,
+    pub(crate) coverage: Option<CoverageSpec>,
+}
+
+/// How the command measures coverage itself.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct CoverageSpec {
+    pub(crate) format: CoverageFormat,
+    pub(crate) path: Word,
+    /// Words that make the command measure.
+    pub(crate) args: Vec<Item>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -119,6 +130,7 @@ impl Spec {
             (Capability::Keyword, self.run_has(Slot::Keyword)),
             (Capability::Stream, streams),
             (Capability::MaxFailures, self.run_has(Slot::MaxFailures)),
+            (Capability::Coverage, self.coverage.is_some()),
             (Capability::Names, !self.id.begins_with_file()),
         ];
         rows.into_iter()

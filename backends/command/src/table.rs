@@ -8,13 +8,15 @@ use runner_core::plan::ScratchFile;
 use runner_core::registry::Marker;
 use serde_json::{Map, Value};
 
+use crate::command_line::{check_slots, command, items, word};
+use crate::coverage::{COVERAGE_FORMATS, CoverageFormat};
 use crate::fault::{Fault, suggest};
 use crate::formats::Format;
 use crate::id::Template;
-use crate::spec::{Exits, Listing, ReportPlace, Source, Spec, has};
+use crate::spec::{CoverageSpec, Exits, Listing, ReportPlace, Source, Spec, has};
 use crate::words::{Item, Piece, Slot, Word};
 
-const KEYS: [&str; 15] = [
+const KEYS: [&str; 16] = [
     "run",
     "list",
     "single",
@@ -28,6 +30,7 @@ const KEYS: [&str; 15] = [
     "files",
     "needs",
     "detect",
+    "coverage",
     "framework",
     "language",
 ];
@@ -78,6 +81,7 @@ pub(crate) fn read(name: &str, table: &Map<String, Value>) -> Result<Spec, Fault
         cwd: table.get("cwd").map(|value| folder("cwd", value)).transpose()?,
         files: files(table)?,
         detect: detect(table)?,
+        coverage: table.get("coverage").map(coverage).transpose()?,
     };
     Ok(spec)
 }
@@ -101,7 +105,7 @@ fn below(parent: &str, key: &str) -> String {
     }
 }
 
-fn string<'a>(key: &str, value: &'a Value) -> Result<&'a str, Fault> {
+pub(crate) fn string<'a>(key: &str, value: &'a Value) -> Result<&'a str, Fault> {
     value
         .as_str()
         .ok_or_else(|| Fault::new(key, "must be a string", "put it between double quotes"))
@@ -132,103 +136,6 @@ fn strings<'a>(key: &str, value: &'a Value) -> Result<Vec<&'a str>, Fault> {
     })?;
     let item = |(number, item)| string(&format!("{key}[{number}]"), item);
     items.iter().enumerate().map(item).collect()
-}
-
-/// A command line: a list of words, and of lists of words that belong together.
-fn command(key: &str, value: &Value) -> Result<Vec<Item>, Fault> {
-    let items = match value {
-        Value::Array(items) => items,
-        Value::String(line) => {
-            let words: Vec<String> = line.split_whitespace().map(|word| format!("{word:?}")).collect();
-            let message =
-                "must be a list of words, not one string: there is no shell that could take it apart";
-            return Err(Fault::new(
-                key,
-                message,
-                format!("write `{key} = [{}]`", words.join(", ")),
-            ));
-        }
-        _ => {
-            let hint = format!("write `{key} = [\"program\", \"argument\"]`");
-            return Err(Fault::new(key, "must be a list of words", hint));
-        }
-    };
-    let mut command = Vec::with_capacity(items.len());
-    for (number, item) in items.iter().enumerate() {
-        let key = format!("{key}[{number}]");
-        command.push(match item {
-            Value::String(_) => Item::Word(word(&key, item)?),
-            Value::Array(group) => {
-                let words = group.iter().enumerate();
-                let words = words.map(|(inner, item)| word(&format!("{key}[{inner}]"), item));
-                Item::Group(words.collect::<Result<_, _>>()?)
-            }
-            _ => return Err(Fault::new(key, "must be a word", "put it between double quotes")),
-        });
-    }
-    check_program(key, &command)?;
-    check_slots(key, &command)?;
-    Ok(command)
-}
-
-fn word(key: &str, value: &Value) -> Result<Word, Fault> {
-    let text = string(key, value)?;
-    if text.contains('\0') {
-        return Err(Fault::new(
-            key,
-            "holds a NUL character",
-            "no argument can hold one",
-        ));
-    }
-    Word::parse(text).map_err(|(message, hint)| Fault::new(key, message, hint))
-}
-
-fn check_program(key: &str, command: &[Item]) -> Result<(), Fault> {
-    let hint = "the first item is the program: its name on PATH, a path in the repository, or \"{python}\"";
-    match command.first() {
-        None => Err(Fault::new(key, "is empty", hint)),
-        Some(Item::Word(Word(pieces)))
-            if matches!(pieces.as_slice(), [Piece::Text(_) | Piece::Slot(Slot::Python)]) =>
-        {
-            Ok(())
-        }
-        Some(_) => Err(Fault::new(format!("{key}[0]"), "is no program", hint)),
-    }
-}
-
-/// Whether every placeholder has a value wherever it stands.
-fn check_slots(key: &str, command: &[Item]) -> Result<(), Fault> {
-    for (number, item) in command.iter().enumerate() {
-        let is_group = matches!(item, Item::Group(_));
-        for (inner, word) in item.words().iter().enumerate() {
-            let place = if is_group {
-                format!("{key}[{number}][{inner}]")
-            } else {
-                format!("{key}[{number}]")
-            };
-            for slot in word.bare_slots() {
-                let name = slot.name();
-                if slot.is_of_one() && key != "single" {
-                    return Err(Fault::new(
-                        place,
-                        format!("{{{name}}} has no value here: a run may be of several tests"),
-                        "write {ids...}, {files...} or {names...}, or move the command to `single`",
-                    ));
-                }
-                let narrowed = matches!(slot, Slot::RegexOfIds | Slot::IdsFile) && key == "single";
-                if slot.may_be_absent() && !is_group && !narrowed {
-                    return Err(Fault::new(
-                        place,
-                        format!("{{{name}}} has no value in runs that ask for nothing of the kind"),
-                        format!(
-                            "put it in a list of its own, left out with it: [\"--option\", \"{{{name}}}\"]"
-                        ),
-                    ));
-                }
-            }
-        }
-    }
-    Ok(())
 }
 
 /// A report that is named in the command must be read, and one that is to be read must be named.
@@ -277,10 +184,12 @@ fn report_place(key: &str, value: &Value) -> Result<ReportPlace, Fault> {
 
 fn report_path(key: &str, value: &Value) -> Result<Word, Fault> {
     let word = word(key, value)?;
-    if let Some(slot) = word
-        .slots()
-        .find(|slot| !matches!(slot, Slot::Report | Slot::Scratch))
-    {
+    let fits = |slot: &Slot| match slot {
+        Slot::Scratch => true,
+        Slot::Coverage => key == "coverage.path",
+        slot => *slot == Slot::Report && key != "coverage.path",
+    };
+    if let Some(slot) = word.slots().find(|slot| !fits(slot)) {
         return Err(Fault::new(
             key,
             format!("{{{}}} cannot be part of a report's path", slot.name()),
@@ -332,6 +241,41 @@ fn listing(table: &Map<String, Value>) -> Result<Option<Listing>, Fault> {
     };
     check_report_word("list", &items, &report)?;
     Ok(Some(Listing { items, report }))
+}
+
+fn coverage(value: &Value) -> Result<CoverageSpec, Fault> {
+    let table = map(
+        "coverage",
+        value,
+        "format = \"lcov\", path = \"{coverage}\", args = [\"…\"]",
+    )?;
+    known_keys("coverage", table, &["format", "path", "args"])?;
+    let names = COVERAGE_FORMATS.map(|(name, _)| name);
+    let Some(format) = table.get("format") else {
+        let hint = format!("add `format = \"…\"`, one of: {}", names.join(", "));
+        return Err(Fault::new("coverage", "the key `format` is missing", hint));
+    };
+    let name = string("coverage.format", format)?;
+    let found = COVERAGE_FORMATS.iter().find(|(known, _)| *known == name);
+    let format: CoverageFormat = found.map(|(_, format)| *format).ok_or_else(|| {
+        let hint = suggest(name, &names, "formats");
+        Fault::new(
+            "coverage.format",
+            format!("there is no coverage format `{name}`"),
+            hint,
+        )
+    })?;
+    let Some(args) = table.get("args") else {
+        let hint = "add the words that make the command measure: `args = [\"--coverage\"]`";
+        return Err(Fault::new("coverage", "the key `args` is missing", hint));
+    };
+    let args = items("coverage.args", args)?;
+    check_slots("coverage.args", &args)?;
+    let path = match table.get("path") {
+        None => Word(vec![Piece::Slot(Slot::Coverage)]),
+        Some(path) => report_path("coverage.path", path)?,
+    };
+    Ok(CoverageSpec { format, path, args })
 }
 
 fn exits(value: &Value) -> Result<Exits, Fault> {

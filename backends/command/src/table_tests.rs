@@ -26,7 +26,7 @@ fn with(changes: &Value) -> Value {
 
 /// What is changed, the key that the fault names, a part of its message, a part of its hint.
 #[rustfmt::skip]
-const FAULTS: [(&str, &str, &str, &str); 27] = [
+const FAULTS: [(&str, &str, &str, &str); 30] = [
     (r#"{"runn": ["x"]}"#, "runn", "no key `runn`", "`run`"),
     (r#"{"run": "tool --all"}"#, "run", "not one string", r#"["tool", "--all"]"#),
     (r#"{"run": ["tool", "{reprot}"]}"#, "run[1]", "no placeholder {reprot}", "`report`"),
@@ -54,6 +54,9 @@ const FAULTS: [(&str, &str, &str, &str); 27] = [
     (r#"{"detect": ["a/b"]}"#, "detect[0]", "looked for", "Gemfile"),
     (r#"{"list_report": {"format": "lines"}}"#, "list_report", "no `list`", "list = ["),
     (r#"{"files": {"../x": ""}}"#, "files.../x", "plain file name", "{scratch}"),
+    (r#"{"coverage": {"format": "lcow", "args": []}}"#, "coverage.format", "no coverage format `lcow`", "`lcov`"),
+    (r#"{"coverage": {"format": "lcov"}}"#, "coverage", "`args` is missing", "--coverage"),
+    (r#"{"run": ["tool", "{coverage}"]}"#, "run[1]", "measure nothing", "args"),
 ];
 
 #[test]

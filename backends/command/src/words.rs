@@ -23,11 +23,12 @@ pub(crate) enum Slot {
     MaxFailures,
     Workers,
     Report,
+    Coverage,
     Scratch,
     Python,
 }
 
-const SLOTS: [(&str, Slot); 16] = [
+const SLOTS: [(&str, Slot); 17] = [
     ("ids...", Slot::Ids),
     ("files...", Slot::Files),
     ("names...", Slot::Names),
@@ -42,6 +43,7 @@ const SLOTS: [(&str, Slot); 16] = [
     ("max_failures", Slot::MaxFailures),
     ("workers", Slot::Workers),
     ("report", Slot::Report),
+    ("coverage", Slot::Coverage),
     ("scratch", Slot::Scratch),
     ("python", Slot::Python),
 ];

@@ -80,7 +80,10 @@ pub(crate) fn not_installed(python: &Path) -> BackendError {
 }
 
 fn measure(step: &mut Step, request: &RunRequest, interpreter: &Interpreter) -> Result<(), BackendError> {
-    if step.program != interpreter.path || step.launcher.first().map(String::as_str) != Some("-m") {
+    let first = step.launcher.first();
+    let measurable =
+        first.is_some_and(|word| word == "-m" || Path::new(word).extension().is_some_and(|end| end == "py"));
+    if step.program != interpreter.path || !measurable {
         return Err(BackendError::new(
             "unsupported",
             format!(

@@ -138,7 +138,15 @@ impl<'a> Basis<'a> {
         match &suite.coverage {
             CoverageChoice::Off => false,
             CoverageChoice::Named(name) => measuring.any(|info| info.name == *name),
-            CoverageChoice::Default => measuring.any(|info| self.speaks(suite, &info.language)),
+            // One that runs tests measures its own runs only.
+            CoverageChoice::Default => measuring.any(|info| {
+                let own = suite.backend.is_empty() || suite.backend.contains(&info.name);
+                if info.can(Capability::Run) {
+                    own
+                } else {
+                    self.speaks(suite, &info.language)
+                }
+            }),
         }
     }
 

@@ -164,7 +164,9 @@ fn coverage_backend(desk: &Desk, order: &Order) -> Result<Arc<dyn TestBackend>, 
             let fits = |name: &String| {
                 desk.registry.get(name).filter(|backend| {
                     let info = backend.info();
-                    info.can(Capability::Coverage) && info.language == language
+                    // One that runs tests measures its own runs only.
+                    let fits = info.language == language && !info.can(Capability::Run);
+                    info.can(Capability::Coverage) && (fits || info.name == order.backend.info().name)
                 })
             };
             desk.registry.names().iter().find_map(fits)

@@ -298,7 +298,8 @@ fn joined(message: &str, text: &str) -> String {
     }
 }
 
-fn attribute(start: &BytesStart<'_>, wanted: &str) -> Option<String> {
+/// An attribute's text.
+pub(crate) fn attribute(start: &BytesStart<'_>, wanted: &str) -> Option<String> {
     // Repeated or unquoted attributes are a fault of the tool's, and no reason to lose the row.
     let mut attributes = start.html_attributes();
     attributes

@@ -16,6 +16,7 @@ mod vitest_list;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use junit::attribute as xml_attribute;
 use runner_core::event::TestEvent;
 use runner_core::model::{Failure, Outcome, Phase, TestResult};
 

@@ -1,0 +1,118 @@
+//! Command lines as they are written in a table, and whether each placeholder has a value where it stands.
+
+use serde_json::Value;
+
+use crate::fault::Fault;
+use crate::table::string;
+use crate::words::{Item, Piece, Slot, Word};
+
+/// A command line.
+pub(crate) fn command(key: &str, value: &Value) -> Result<Vec<Item>, Fault> {
+    let command = items(key, value)?;
+    check_program(key, &command)?;
+    check_slots(key, &command)?;
+    Ok(command)
+}
+
+/// A list of words, and of lists of words that belong together.
+pub(crate) fn items(key: &str, value: &Value) -> Result<Vec<Item>, Fault> {
+    let items = match value {
+        Value::Array(items) => items,
+        Value::String(line) => {
+            let words: Vec<String> = line.split_whitespace().map(|word| format!("{word:?}")).collect();
+            let message =
+                "must be a list of words, not one string: there is no shell that could take it apart";
+            return Err(Fault::new(
+                key,
+                message,
+                format!("write `{key} = [{}]`", words.join(", ")),
+            ));
+        }
+        _ => {
+            let hint = format!("write `{key} = [\"program\", \"argument\"]`");
+            return Err(Fault::new(key, "must be a list of words", hint));
+        }
+    };
+    let mut command = Vec::with_capacity(items.len());
+    for (number, item) in items.iter().enumerate() {
+        let key = format!("{key}[{number}]");
+        command.push(match item {
+            Value::String(_) => Item::Word(word(&key, item)?),
+            Value::Array(group) => {
+                let words = group.iter().enumerate();
+                let words = words.map(|(inner, item)| word(&format!("{key}[{inner}]"), item));
+                Item::Group(words.collect::<Result<_, _>>()?)
+            }
+            _ => return Err(Fault::new(key, "must be a word", "put it between double quotes")),
+        });
+    }
+    Ok(command)
+}
+
+pub(crate) fn word(key: &str, value: &Value) -> Result<Word, Fault> {
+    let text = string(key, value)?;
+    if text.contains('\0') {
+        return Err(Fault::new(
+            key,
+            "holds a NUL character",
+            "no argument can hold one",
+        ));
+    }
+    Word::parse(text).map_err(|(message, hint)| Fault::new(key, message, hint))
+}
+
+fn check_program(key: &str, command: &[Item]) -> Result<(), Fault> {
+    let hint = "the first item is the program: its name on PATH, a path in the repository, or \"{python}\"";
+    match command.first() {
+        None => Err(Fault::new(key, "is empty", hint)),
+        Some(Item::Word(Word(pieces)))
+            if matches!(pieces.as_slice(), [Piece::Text(_) | Piece::Slot(Slot::Python)]) =>
+        {
+            Ok(())
+        }
+        Some(_) => Err(Fault::new(format!("{key}[0]"), "is no program", hint)),
+    }
+}
+
+/// Whether every placeholder has a value wherever it stands.
+pub(crate) fn check_slots(key: &str, command: &[Item]) -> Result<(), Fault> {
+    for (number, item) in command.iter().enumerate() {
+        let is_group = matches!(item, Item::Group(_));
+        for (inner, word) in item.words().iter().enumerate() {
+            let place = if is_group {
+                format!("{key}[{number}][{inner}]")
+            } else {
+                format!("{key}[{number}]")
+            };
+            for slot in word.bare_slots() {
+                let name = slot.name();
+                if slot.is_of_one() && key != "single" {
+                    return Err(Fault::new(
+                        place,
+                        format!("{{{name}}} has no value here: a run may be of several tests"),
+                        "write {ids...}, {files...} or {names...}, or move the command to `single`",
+                    ));
+                }
+                if slot == Slot::Coverage && key != "coverage.args" {
+                    let hint = "write it in `coverage = { args = [\"…={coverage}\"] }`";
+                    return Err(Fault::new(
+                        place,
+                        "{coverage} has no value in runs that measure nothing",
+                        hint,
+                    ));
+                }
+                let narrowed = matches!(slot, Slot::RegexOfIds | Slot::IdsFile) && key == "single";
+                if slot.may_be_absent() && !is_group && !narrowed {
+                    return Err(Fault::new(
+                        place,
+                        format!("{{{name}}} has no value in runs that ask for nothing of the kind"),
+                        format!(
+                            "put it in a list of its own, left out with it: [\"--option\", \"{{{name}}}\"]"
+                        ),
+                    ));
+                }
+            }
+        }
+    }
+    Ok(())
+}

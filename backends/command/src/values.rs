@@ -1,0 +1,218 @@
+//! What the placeholders of a command line stand for.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use runner_core::backend::{BackendError, RunRequest};
+use runner_core::facts::Project;
+use runner_core::plan::{Artifact, Plan};
+
+use crate::plan::{Asked, COVERAGE, IDS_FILE, keyword};
+use crate::spec::{CoverageSpec, Spec, has};
+use crate::words::{Item, Piece, Slot, Word};
+
+/// One selected file or test.
+#[derive(Clone, Debug)]
+pub(crate) struct Selected {
+    /// As it was selected.
+    pub(crate) word: String,
+    pub(crate) file: String,
+    /// Without its file; `None` for a whole file.
+    pub(crate) name: Option<String>,
+}
+
+/// What the placeholders stand for in one step.
+pub(crate) struct Values {
+    pub(crate) number: usize,
+    pub(crate) single: BTreeMap<&'static str, String>,
+    lists: BTreeMap<&'static str, Vec<String>>,
+    pub(crate) cwd: PathBuf,
+    pub(crate) program: BTreeMap<String, PathBuf>,
+    pub(crate) python: Option<PathBuf>,
+}
+
+impl Values {
+    pub(crate) fn new(
+        spec: &Spec,
+        asked: &Asked<'_>,
+        request: &RunRequest,
+        project: &Project,
+        ids: Vec<Selected>,
+        number: usize,
+    ) -> Self {
+        let name_in = |id: &Selected| {
+            let name = id.name.as_ref()?;
+            // An id without a file of its own is taken apart by its template.
+            Some(if id.file.is_empty() {
+                spec.id.name_in(name).to_owned()
+            } else {
+                name.clone()
+            })
+        };
+        let names: Vec<String> = ids.iter().filter_map(name_in).collect();
+        let mut files: Vec<String> = Vec::new();
+        for id in ids.iter().filter(|id| !id.file.is_empty()) {
+            if !files.contains(&id.file) {
+                files.push(id.file.clone());
+            }
+        }
+        let mut single = BTreeMap::new();
+        let mut set = |slot: Slot, value: Option<String>| {
+            if let Some(value) = value {
+                single.insert(slot.name(), value);
+            }
+        };
+        let extension = asked.report.format.extension();
+        let report = request.scratch.join(format!("report-{}.{extension}", number + 1));
+        set(Slot::Report, Some(report.display().to_string()));
+        set(Slot::Scratch, Some(request.scratch.display().to_string()));
+        set(Slot::Keyword, keyword(request).ok().flatten());
+        set(Slot::Markers, request.markers.clone());
+        set(
+            Slot::MaxFailures,
+            request.max_failures.map(|count| count.to_string()),
+        );
+        set(Slot::Workers, request.workers.clone());
+        // A whole file beside single tests would be narrowed to nothing by a pattern of the tests.
+        let only_tests = names.len() == ids.len() && !names.is_empty();
+        set(Slot::RegexOfIds, only_tests.then(|| pattern(&names, &spec.joint)));
+        let file = request.scratch.join(IDS_FILE).display().to_string();
+        set(Slot::IdsFile, (!ids.is_empty()).then_some(file));
+        if let [id] = ids.as_slice() {
+            set(Slot::Id, Some(id.word.clone()));
+            set(Slot::File, Some(id.file.clone()));
+            set(Slot::Name, name_in(id));
+        }
+        let mut args = request.option_list("args");
+        args.extend(request.extra_args.iter().cloned());
+        let words = ids.into_iter().map(|id| id.word).collect();
+        let names = if only_tests { names } else { Vec::new() };
+        let lists = [
+            (Slot::Ids, words),
+            (Slot::Files, files),
+            (Slot::Names, names),
+            (Slot::Args, args),
+        ];
+        Self {
+            number,
+            single,
+            lists: lists
+                .into_iter()
+                .map(|(slot, list)| (slot.name(), list))
+                .collect(),
+            cwd: spec
+                .cwd
+                .as_ref()
+                .map_or_else(|| request.cwd.clone(), |cwd| request.cwd.join(cwd)),
+            program: project.programs.clone(),
+            python: project.interpreter.as_ref().map(|python| python.path.clone()),
+        }
+    }
+
+    /// Puts the words that make the command measure in front of those for the framework.
+    pub(crate) fn measure(
+        &mut self,
+        coverage: &CoverageSpec,
+        request: &RunRequest,
+        plan: &mut Plan,
+    ) -> Result<(), BackendError> {
+        let path = request.scratch.join("coverage.out").display().to_string();
+        self.single.insert(Slot::Coverage.name(), path);
+        let mut words = self.words(&coverage.args)?;
+        let args = self.lists.entry(Slot::Args.name()).or_default();
+        words.append(args);
+        *args = words;
+        plan.artifacts.push(Artifact {
+            name: COVERAGE.to_owned(),
+            path: self.cwd.join(self.text(&coverage.path).unwrap_or_default()),
+        });
+        Ok(())
+    }
+
+    /// A word's text; `None` if a placeholder in it has no value.
+    pub(crate) fn text(&self, word: &Word) -> Option<String> {
+        let mut text = String::new();
+        for piece in &word.0 {
+            match piece {
+                Piece::Text(plain) => text.push_str(plain),
+                Piece::Slot(Slot::Python) => text.push_str(&self.python.as_ref()?.to_string_lossy()),
+                Piece::Slot(slot) => text.push_str(self.single.get(slot.name())?),
+                Piece::SlotOr(slot, other) => text.push_str(self.single.get(slot.name()).unwrap_or(other)),
+            }
+        }
+        Some(text)
+    }
+
+    /// The words that a word becomes; `None` if it has no value.
+    fn spread(&self, word: &Word) -> Result<Option<Vec<String>>, BackendError> {
+        let slot = match word.0.first() {
+            Some(Piece::Slot(slot)) => Some(*slot),
+            _ => None,
+        };
+        let words = match slot {
+            Some(slot) if slot.spreads() => self
+                .lists
+                .get(slot.name())
+                .cloned()
+                .filter(|list| !list.is_empty()),
+            _ => self.text(word).map(|text| vec![text]),
+        };
+        if slot.is_some_and(Slot::is_selected)
+            && let Some(option) = words.iter().flatten().find(|word| word.starts_with('-'))
+        {
+            return Err(BackendError::new(
+                "bad_selector",
+                format!("`{option}` would be taken for an option, so it cannot be selected"),
+            )
+            .with_hint("select its file, or what stands around it"));
+        }
+        Ok(words)
+    }
+
+    pub(crate) fn argv(&self, items: &[Item]) -> Result<Vec<String>, BackendError> {
+        let mut argv = self.words(items)?;
+        if !has(items, Slot::Args) {
+            argv.extend(self.lists.get(Slot::Args.name()).into_iter().flatten().cloned());
+        }
+        Ok(argv)
+    }
+
+    fn words(&self, items: &[Item]) -> Result<Vec<String>, BackendError> {
+        let mut argv = Vec::new();
+        for item in items {
+            let words = item.words().iter().map(|word| self.spread(word));
+            let words: Vec<Option<Vec<String>>> = words.collect::<Result<_, _>>()?;
+            match item {
+                Item::Group(_) if words.iter().any(Option::is_none) => {}
+                _ => argv.extend(words.into_iter().flatten().flatten()),
+            }
+        }
+        Ok(argv)
+    }
+}
+
+/// A pattern that matches exactly these names, each quoted.
+fn pattern(names: &[String], joint: &str) -> String {
+    // A `::` may be part of a name too, so both must match; what matches beyond the selection is dropped when read.
+    let joint = match joint {
+        "::" => "::".to_owned(),
+        joint => format!("(?:::|{})", quoted(joint)),
+    };
+    let pattern = |name: &String| {
+        let parts: Vec<String> = name.split("::").map(quoted).collect();
+        parts.join(&joint)
+    };
+    let patterns: Vec<String> = names.iter().map(pattern).collect();
+    format!("^(?:{})$", patterns.join("|"))
+}
+
+fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if "\\^$.|?*+()[]{}/".contains(c) {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
