@@ -13,9 +13,12 @@ type Object = Map<String, Value>;
 
 /// Reads a report. The error is the end of a sentence that begins with the report ("is not JSON").
 pub(crate) fn read(bytes: &[u8]) -> Result<Exact, String> {
-    let report: Value = serde_json::from_slice(bytes).map_err(|error| match error.is_eof() {
-        true => "is cut short".to_owned(),
-        false => format!("is not JSON ({error})"),
+    let report: Value = serde_json::from_slice(bytes).map_err(|error| {
+        if error.is_eof() {
+            "is cut short".to_owned()
+        } else {
+            format!("is not JSON ({error})")
+        }
     })?;
     let report = report.as_object().ok_or("is not an object")?;
     let tests = report.get("tests").and_then(Value::as_array);
@@ -59,7 +62,15 @@ impl Test {
         match outcome {
             Outcome::Failed | Outcome::Error => {
                 result.failures = stages.failures();
-                result.message = stages.message();
+                let texts: Vec<&str> = result
+                    .failures
+                    .iter()
+                    .map(|failure| failure.text.as_str())
+                    .collect();
+                result.message = Some(texts.join("\n\n")).filter(|text| !text.is_empty());
+            }
+            Outcome::Skipped if stages.ended("skipped").next().is_none() => {
+                result.message = Some(pytest_base::text::NEVER_CALLED.to_owned());
             }
             Outcome::Skipped => result.message = stages.skip_reason(),
             Outcome::Passed | Outcome::Xfailed | Outcome::Xpassed => {}
@@ -94,6 +105,12 @@ impl<'a> Stages<'a> {
             .filter(move |(_, stage)| stage["outcome"] == outcome)
     }
 
+    /// Only set up and torn down (`--setup-only`).
+    fn never_called(&self) -> bool {
+        let has = |phase| self.0.iter().any(|(own, _)| *own == phase);
+        has(Phase::Setup) && has(Phase::Teardown) && !has(Phase::Call)
+    }
+
     /// Set up and never called: the run was interrupted, the test has no outcome.
     fn interrupted(&self) -> bool {
         matches!(self.0.as_slice(), [(Phase::Setup, stage)] if stage["outcome"] == "passed")
@@ -112,6 +129,9 @@ impl<'a> Stages<'a> {
             return word.and_then(by_word);
         }
         let skipped = self.ended("skipped").next().is_some();
+        if self.never_called() && !skipped {
+            return Some((Outcome::Skipped, true));
+        }
         Some(match (word, skipped) {
             // Only its parts failed.
             (Some("failed"), _) => (Outcome::Failed, true),
@@ -146,19 +166,6 @@ impl<'a> Stages<'a> {
             })
         };
         self.ended("failed").filter_map(failure).collect()
-    }
-
-    fn message(&self) -> Option<String> {
-        let message = |(_, stage): &(Phase, &Object)| {
-            let crash = stage
-                .get("crash")
-                .and_then(|crash| crash.get("message")?.as_str());
-            crash
-                .map(str::to_owned)
-                .or_else(|| stage.get("longrepr").map(text))
-        };
-        let messages: Vec<String> = self.ended("failed").filter_map(message).collect();
-        (!messages.is_empty()).then(|| messages.join("\n"))
     }
 
     fn skip_reason(&self) -> Option<String> {
@@ -200,7 +207,7 @@ fn skip_reason(longrepr: &str) -> String {
     let Some(inner) = inner else {
         return longrepr.to_owned();
     };
-    let quoted = [", '", ", \""].iter().filter_map(|start| {
+    let mut quoted = [", '", ", \""].iter().filter_map(|start| {
         let (before, after) = inner.split_once(&format!("{start}Skipped"))?;
         let reason = after.strip_suffix(&start[2..])?;
         before
@@ -210,7 +217,7 @@ fn skip_reason(longrepr: &str) -> String {
             .all(|b| b.is_ascii_digit())
             .then_some(reason)
     });
-    let Some(reason) = quoted.last() else {
+    let Some(reason) = quoted.next_back() else {
         return longrepr.to_owned();
     };
     unescape(reason.strip_prefix(": ").unwrap_or(reason))

@@ -3,7 +3,7 @@ use serde_json::json;
 
 use super::*;
 
-fn outcome(test: Value) -> Option<(Outcome, bool)> {
+fn outcome(test: &Value) -> Option<(Outcome, bool)> {
     let report = json!({"tests": [test]});
     let exact = read(report.to_string().as_bytes()).ok()?;
     let result = &exact.results[0];
@@ -22,26 +22,32 @@ fn test(word: &str, stages: &[(&str, &str)]) -> Value {
 fn stages_decide_and_the_word_only_tells_what_was_expected() {
     let ran = [("setup", "passed"), ("call", "passed"), ("teardown", "passed")];
     let skipped = [("setup", "skipped"), ("teardown", "passed")];
-    assert_eq!(outcome(test("passed", &ran)), Some((Outcome::Passed, true)));
-    assert_eq!(outcome(test("xpassed", &ran)), Some((Outcome::Xpassed, true)));
-    assert_eq!(outcome(test("skipped", &skipped)), Some((Outcome::Skipped, true)));
-    assert_eq!(outcome(test("xfailed", &skipped)), Some((Outcome::Xfailed, true)));
-    // One part skipped, the test itself passed.
-    assert_eq!(outcome(test("skipped", &ran)), Some((Outcome::Passed, false)));
-    // Only a part failed.
-    assert_eq!(outcome(test("failed", &ran)), Some((Outcome::Failed, true)));
-    assert_eq!(outcome(test("rerun", &ran)), Some((Outcome::Passed, false)));
-    assert_eq!(outcome(test("fine", &ran)), Some((Outcome::Passed, false)));
-    let torn = [("setup", "passed"), ("call", "passed"), ("teardown", "failed")];
-    assert_eq!(outcome(test("well", &torn)), Some((Outcome::Error, true)));
-    let both = [("setup", "passed"), ("call", "failed"), ("teardown", "failed")];
-    assert_eq!(outcome(test("error", &both)), Some((Outcome::Failed, true)));
+    assert_eq!(outcome(&test("passed", &ran)), Some((Outcome::Passed, true)));
+    assert_eq!(outcome(&test("xpassed", &ran)), Some((Outcome::Xpassed, true)));
     assert_eq!(
-        outcome(test("failed", &[("???", "failed")])),
+        outcome(&test("skipped", &skipped)),
+        Some((Outcome::Skipped, true))
+    );
+    assert_eq!(
+        outcome(&test("xfailed", &skipped)),
+        Some((Outcome::Xfailed, true))
+    );
+    // One part skipped, the test itself passed.
+    assert_eq!(outcome(&test("skipped", &ran)), Some((Outcome::Passed, false)));
+    // Only a part failed.
+    assert_eq!(outcome(&test("failed", &ran)), Some((Outcome::Failed, true)));
+    assert_eq!(outcome(&test("rerun", &ran)), Some((Outcome::Passed, false)));
+    assert_eq!(outcome(&test("fine", &ran)), Some((Outcome::Passed, false)));
+    let torn = [("setup", "passed"), ("call", "passed"), ("teardown", "failed")];
+    assert_eq!(outcome(&test("well", &torn)), Some((Outcome::Error, true)));
+    let both = [("setup", "passed"), ("call", "failed"), ("teardown", "failed")];
+    assert_eq!(outcome(&test("error", &both)), Some((Outcome::Failed, true)));
+    assert_eq!(
+        outcome(&test("failed", &[("???", "failed")])),
         Some((Outcome::Failed, true))
     );
-    assert_eq!(outcome(test("xfailed", &[])), Some((Outcome::Xfailed, false)));
-    assert_eq!(outcome(test("fine", &[])), None);
+    assert_eq!(outcome(&test("xfailed", &[])), Some((Outcome::Xfailed, false)));
+    assert_eq!(outcome(&test("fine", &[])), None);
 }
 
 #[test]
@@ -77,7 +83,7 @@ fn a_failure_keeps_all_its_texts() {
         "teardown": {"outcome": "failed", "duration": 0.2, "longrepr": {"odd": 1}}}]});
     let exact = read(report.to_string().as_bytes()).unwrap();
     let row = &exact.results[0];
-    assert_eq!(row.message.as_deref(), Some("assert 0\n where\n{\"odd\":1}"));
+    assert_eq!(row.message.as_deref(), Some("E assert 0\n\n{\"odd\":1}"));
     assert_eq!(row.failures.len(), 2);
     assert_eq!(row.failures[0].summary.as_deref(), Some("assert 0"));
     assert_eq!(row.failures[0].location.as_ref().and_then(|at| at.line), Some(3));

@@ -15,11 +15,23 @@ pub(crate) struct Timing {
     /// The longest call: sub-tests are reported as calls of their own, inside the test's.
     call: f64,
     teardown: f64,
-    /// Its call or its teardown was reported. A test that was interrupted has a set-up only.
-    pub(crate) ended: bool,
+    /// Its call was reported.
+    called: bool,
+    /// Its teardown was reported.
+    torn_down: bool,
 }
 
 impl Timing {
+    /// A test that was interrupted has a set-up only.
+    pub(crate) fn ended(&self) -> bool {
+        self.called || self.torn_down
+    }
+
+    /// Set up and torn down (`--setup-only`), or skipped or failed in its set-up.
+    pub(crate) fn never_called(&self) -> bool {
+        self.torn_down && !self.called
+    }
+
     /// Seconds, to a hundredth for each phase.
     pub(crate) fn total(&self) -> f64 {
         let sum = self.setup + self.call + self.teardown;
@@ -64,10 +76,15 @@ impl Timings {
         let timing = self.of.entry(nodeid).or_default();
         match phase {
             "setup" => timing.setup += seconds,
-            "teardown" => timing.teardown += seconds,
-            _ => timing.call = timing.call.max(seconds),
+            "teardown" => {
+                timing.teardown += seconds;
+                timing.torn_down = true;
+            }
+            _ => {
+                timing.call = timing.call.max(seconds);
+                timing.called = true;
+            }
         }
-        timing.ended |= phase != "setup";
     }
 
     pub(crate) fn get(&self, nodeid: &str) -> Option<&Timing> {
@@ -80,7 +97,7 @@ impl Timings {
 
     /// Tests that began and were interrupted.
     pub(crate) fn interrupted(&self) -> impl Iterator<Item = &String> {
-        self.order.iter().filter(|nodeid| !self.of[*nodeid].ended)
+        self.order.iter().filter(|nodeid| !self.of[*nodeid].ended())
     }
 }
 
@@ -245,14 +262,12 @@ fn inside(line: &str, word: Option<Word>, table: &Table) -> Option<Entry> {
     if line.starts_with(' ') {
         return None;
     }
-    let starts = line.match_indices(' ').map(|(at, _)| at + 1).take(WORDS);
-    starts
-        .filter_map(|start| Some((start, known(word, &line[start..], table)?)))
-        .next()
-        .map(|(start, mut entry)| {
-            entry.text = line[..start].trim_end().to_owned();
-            entry
-        })
+    let mut starts = line.match_indices(' ').map(|(at, _)| at + 1).take(WORDS);
+    starts.find_map(|start| {
+        let entry = known(word, &line[start..], table)?;
+        let text = line[..start].trim_end().to_owned();
+        Some(Entry { text, ..entry })
+    })
 }
 
 /// `WORD [3] path:line: reason`. The word is that of the first skip in the list, whatever the others were.

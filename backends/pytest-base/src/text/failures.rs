@@ -148,12 +148,12 @@ fn block(lines: &[String]) -> Block {
 pub(crate) fn message(text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let is_error = |line: &&str| **line == *"E" || line.starts_with("E ");
-    let Some(last) = lines.iter().rposition(|line| is_error(&line)) else {
+    let Some(last) = lines.iter().rposition(is_error) else {
         return text.trim().to_owned();
     };
     let first = lines[..=last]
         .iter()
-        .rposition(|line| !is_error(&line))
+        .rposition(|line| !is_error(line))
         .map_or(0, |at| at + 1);
     let errors: Vec<&str> = lines[first..=last].iter().map(|line| &line[1..]).collect();
     let indent = |line: &&str| line.len() - line.trim_start().len();

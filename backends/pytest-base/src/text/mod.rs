@@ -24,3 +24,6 @@ mod word;
 pub use arguments::{list_arguments, run_arguments, unbuffered};
 pub use failures::location;
 pub use reader::{Exact, TextReader};
+
+/// The message of a test that was only set up.
+pub const NEVER_CALLED: &str = "set up and torn down, but never called";

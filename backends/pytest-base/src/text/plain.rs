@@ -3,13 +3,20 @@
 //! One rule helps: until the open test has its verdict no other test can begin or end. So a printed line that looks
 //! like another test's is known as a print. What is read here is only used for runs that never reached their summary.
 
+use runner_core::model::Outcome;
+
 use super::progress::Row;
 use super::word::{self, Word};
+
+/// A test may print any number of lines.
+const ASIDE: usize = 10_000;
 
 #[derive(Debug, Default)]
 pub(crate) struct Plain {
     pub(crate) rows: Vec<Row>,
     open: Option<Row>,
+    /// Ids of lines like another test's skip, while a test was open that never got a verdict (`--setup-only`).
+    pub(crate) aside: Vec<String>,
 }
 
 impl Plain {
@@ -23,6 +30,10 @@ impl Plain {
             open.reason = reason;
         } else if !open.words.is_empty() {
             self.begin(line);
+        } else if let Some(id) = skipped(line)
+            && self.aside.len() < ASIDE
+        {
+            self.aside.push(id.to_owned());
         }
     }
 
@@ -70,6 +81,11 @@ impl Plain {
     }
 }
 
+fn skipped(line: &str) -> Option<&str> {
+    let verdict = word::verdict(line).filter(|verdict| verdict.word == Word::Is(Outcome::Skipped))?;
+    word::one_piece(verdict.before)
+}
+
 /// The open test's word: alone on a line, behind what the test printed without a line end, or in front of what its
 /// teardown printed.
 fn own_word(line: &str) -> Option<(Word, Option<String>)> {
@@ -83,8 +99,6 @@ fn own_word(line: &str) -> Option<(Word, Option<String>)> {
 
 #[cfg(test)]
 mod tests {
-    use runner_core::model::Outcome;
-
     use super::*;
 
     #[test]

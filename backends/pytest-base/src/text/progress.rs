@@ -110,10 +110,11 @@ impl Progress {
     }
 
     pub(crate) fn line(&mut self, line: &str) {
-        if let Some((worker, rest)) = line::worker(line) {
-            if self.distributed && self.worker_line(worker, rest) {
-                return;
-            }
+        if self.distributed
+            && let Some((worker, rest)) = line::worker(line)
+            && self.worker_line(worker, rest)
+        {
+            return;
         }
         if let Some((text, counter, _after)) = line::counter(line) {
             let same_total = self.last.of.is_none_or(|of| of == counter.of);
@@ -212,7 +213,7 @@ impl Progress {
             return self.take_unknown(text);
         };
         if let Word::Sub(_) = verdict.word {
-            row.id = verdict.before.to_owned();
+            verdict.before.clone_into(&mut row.id);
             row.exact = true;
             return row;
         }
@@ -229,11 +230,11 @@ impl Progress {
             Some(open) => row.id = open.id,
             None => match piece.filter(|id| word::plausible(id)) {
                 Some(id) => {
-                    row.id = id.to_owned();
+                    id.clone_into(&mut row.id);
                     row.exact = true;
                 }
                 None if piece.is_some() && self.stray.is_none() => {
-                    row.id = piece.unwrap_or_default().to_owned();
+                    piece.unwrap_or_default().clone_into(&mut row.id);
                     row.hidden_id = Some(text.to_owned());
                 }
                 None => row.hidden_id = self.stray.take().or_else(|| Some(text.to_owned())),

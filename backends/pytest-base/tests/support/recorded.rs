@@ -5,6 +5,8 @@
 //! `script/test` once (it makes the environments), then `cargo test -p BACKEND -- --ignored record`; to accept what the
 //! reader makes of the recordings: `cargo test -p BACKEND -- --ignored accept`. Then read the difference.
 
+#![expect(clippy::unwrap_used, reason = "in a test a failed step is a failed test")]
+
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -141,15 +143,17 @@ impl Recording {
             if let Some(phase) = row.phase {
                 write!(text, " ({})", phase.as_str()).unwrap();
             }
+            // A failed row's message is its failures' text; those stand below.
+            let reason = row.message.as_ref().filter(|_| row.failures.is_empty());
             writeln!(
                 text,
                 "{}",
-                row.message
-                    .as_ref()
-                    .map(|m| format!(" | {m:?}"))
-                    .unwrap_or_default()
+                reason.map(|reason| format!(" | {reason:?}")).unwrap_or_default()
             )
             .unwrap();
+            if let Some(worker) = &row.worker {
+                writeln!(text, "    on {worker}").unwrap();
+            }
             for attempt in &row.attempts {
                 writeln!(text, "    attempt {}: {}", attempt.attempt, attempt.outcome).unwrap();
             }

@@ -113,7 +113,9 @@ pub(super) fn failures(books: &mut [Book], reports: &Reports, tail: &Tail) {
             );
         }
     }
-    books.iter_mut().for_each(|book| join_messages(&mut book.result));
+    for book in books {
+        join_messages(&mut book.result);
+    }
 }
 
 fn wanted_failures(reports: &Reports) -> Vec<Wanted> {
@@ -140,11 +142,11 @@ fn wanted_errors(reports: &Reports) -> Vec<Wanted> {
     let test = |nodeid: &String| {
         let titles = failures::titles(nodeid, None);
         let phases = ["setup", "teardown"];
-        let titled = titles
+        let both = titles
             .iter()
             .flat_map(|title| phases.map(|phase| format!("ERROR at {phase} of {title}")));
         Wanted {
-            titles: titled.collect(),
+            titles: both.collect(),
         }
     };
     reports
@@ -192,16 +194,16 @@ fn add_failure(result: &mut TestResult, phase: Phase, part: Option<&str>, text: 
     });
 }
 
-/// What went wrong in a row that has no message of its own: all its failures.
+/// The message of a failed row: the text of all its failures.
 fn join_messages(result: &mut TestResult) {
-    if result.message.is_none() && !result.failures.is_empty() {
+    if result.outcome.is_bad() && !result.failures.is_empty() {
         result.failures.sort_by_key(|failure| failure.phase);
-        let messages: Vec<String> = result
+        let texts: Vec<&str> = result
             .failures
             .iter()
-            .map(|failure| failures::message(&failure.text))
+            .map(|failure| failure.text.as_str())
             .collect();
-        result.message = Some(messages.join("\n"));
+        result.message = Some(texts.join("\n\n"));
     }
 }
 

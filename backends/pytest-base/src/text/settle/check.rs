@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use runner_core::model::Outcome;
 
 use super::{Book, Pages};
+use crate::text::entries::Timing;
 use crate::text::session::Session;
 use crate::text::word::Word;
 
@@ -100,7 +101,7 @@ fn timings(pages: &Pages<'_>, books: &[Book]) -> Vec<String> {
     }
     let tests = books.iter().filter(|book| book.result.is_test());
     let known: HashSet<&str> = tests.map(|book| book.result.nodeid.as_str()).collect();
-    let ended = |nodeid: &&String| timings.get(nodeid).is_some_and(|timing| timing.ended);
+    let ended = |nodeid: &&String| timings.get(nodeid).is_some_and(Timing::ended);
     let missing = timings
         .order
         .iter()

@@ -83,20 +83,17 @@ pub(super) fn live_count(session: &Session, lists: &Lists, said: &Counts) -> Cou
             counts.add(category(*outcome));
         }
     }
-    match session.collected.filter(|_| !session.progress.distributed) {
-        Some(collected) => {
-            counts.add_many("error", collected.errors);
-            counts.add_many("skipped", collected.skipped);
-        }
+    if let Some(collected) = session.collected.filter(|_| !session.progress.distributed) {
+        counts.add_many("error", collected.errors);
+        counts.add_many("skipped", collected.skipped);
+    } else {
         // xdist does not say how many collectors failed or were skipped.
-        None => {
-            counts.add_many("error", lists.summary.collectors().count() as u64);
-            let missing = said
-                .of(Outcome::Skipped)
-                .saturating_sub(counts.of(Outcome::Skipped));
-            let listed: u64 = lists.summary.skips.iter().map(|skips| skips.count).sum();
-            counts.add_many("skipped", missing.min(listed));
-        }
+        counts.add_many("error", lists.summary.collectors().count() as u64);
+        let missing = said
+            .of(Outcome::Skipped)
+            .saturating_sub(counts.of(Outcome::Skipped));
+        let listed: u64 = lists.summary.skips.iter().map(|skips| skips.count).sum();
+        counts.add_many("skipped", missing.min(listed));
     }
     counts
 }

@@ -45,6 +45,7 @@ pub(crate) fn complete(
 ) -> Vec<String> {
     let tail = session.tail.take().unwrap_or_default();
     session.progress.plain.close();
+    dead_workers(session, events);
     let lists = Lists::read(session, &tail, said);
     let pages = Pages {
         nodeids: lists::resolve(session, &lists),
@@ -131,6 +132,7 @@ pub(crate) fn exact_only(session: &mut Session, exact: Exact, events: &mut Vec<T
 /// Settles a session that was cut: what is known goes out, what is not stays unfinished.
 pub(crate) fn cut(session: &mut Session, events: &mut Vec<TestEvent>) {
     session.progress.plain.close();
+    dead_workers(session, events);
     let plain = !session.progress.counted() && !session.progress.distributed;
     let rows = if plain {
         std::mem::take(&mut session.progress.plain.rows)
@@ -158,14 +160,22 @@ pub(crate) fn cut(session: &mut Session, events: &mut Vec<TestEvent>) {
             events.push(TestEvent::Entered { nodeid, phase });
         }
     }
-    let running = match plain {
-        true => session.progress.plain.running().into_iter().collect(),
-        false => session.progress.running(),
+    let running = if plain {
+        session.progress.plain.running().into_iter().collect()
+    } else {
+        session.progress.running()
     };
     if session.tail.is_none() {
         for id in running {
             started(&session.names.nodeid(id), events);
         }
+    }
+}
+
+fn dead_workers(session: &Session, events: &mut Vec<TestEvent>) {
+    for worker in &session.progress.crashes {
+        let message = format!("xdist worker {worker} died");
+        events.push(TestEvent::Warning { message });
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use runner_core::model::{CollectionError, Outcome, TestResult};
 
 use super::{Book, Pages};
+use crate::text::entries::Timing;
 use crate::text::progress::Row;
 use crate::text::reader::Exact;
 use crate::text::session;
@@ -21,7 +22,9 @@ pub(super) fn from_text(pages: &Pages<'_>) -> (Vec<Book>, Vec<String>) {
         .all(|row| row.exact && !row.unknown_word);
     let difference = pages.said.differs_from(&pages.live);
     if readable && difference.is_none() {
-        return (live(pages, |_| true), Vec::new());
+        let mut books = live(pages, |_| true);
+        add_never_called(&mut books, pages);
+        return (books, Vec::new());
     }
     if pages.lists.sound {
         return (summary(pages), Vec::new());
@@ -29,6 +32,23 @@ pub(super) fn from_text(pages: &Pages<'_>) -> (Vec<Book>, Vec<String>) {
     let read = difference.unwrap_or_else(|| "verdicts whose lines could not be read".to_owned());
     let books = live(pages, |row| !row.unknown_word);
     (books, vec![format!("pytest's last line counts {read}")])
+}
+
+/// Tests without any verdict that were set up and torn down (`--setup-only`).
+fn add_never_called(books: &mut Vec<Book>, pages: &Pages<'_>) {
+    let timings = &pages.lists.timings;
+    let known: HashSet<String> = books.iter().map(|book| book.result.nodeid.clone()).collect();
+    for nodeid in &timings.order {
+        if !known.contains(nodeid) && timings.get(nodeid).is_some_and(Timing::never_called) {
+            books.push(never_called(nodeid));
+        }
+    }
+}
+
+fn never_called(nodeid: &str) -> Book {
+    let mut result = TestResult::new(nodeid, Outcome::Skipped);
+    result.message = Some(crate::text::NEVER_CALLED.to_owned());
+    Book { result, row: None }
 }
 
 fn live(pages: &Pages<'_>, take: impl Fn(&Row) -> bool) -> Vec<Book> {
@@ -63,10 +83,30 @@ fn summary(pages: &Pages<'_>) -> Vec<Book> {
     order.extend(plain.iter().filter_map(|row| lists.table.nodeid(&row.id)));
     order.extend(lists.timings.order.iter().map(String::as_str));
     let mut seen = HashSet::new();
-    let ended = |nodeid: &str| lists.timings.get(nodeid).is_some_and(|timing| timing.ended);
+    let ended = |nodeid: &str| lists.timings.get(nodeid).is_some_and(Timing::ended);
     order.retain(|nodeid| ended(nodeid) && seen.insert(*nodeid));
+    // Tests that no list names were skipped, or only set up.
+    let unlisted = order
+        .iter()
+        .filter(|nodeid| !listed.contains_key(*nodeid))
+        .count() as u64;
+    let skips = lists.summary.skips.iter().map(|skips| skips.count).sum();
+    let only_set_up = unlisted > skips;
+    let mut spoke: HashSet<&str> = plain
+        .iter()
+        .filter_map(|row| lists.table.nodeid(&row.id))
+        .collect();
+    let aside = &pages.session.progress.plain.aside;
+    let aside: HashSet<&str> = aside.iter().filter_map(|id| lists.table.nodeid(id)).collect();
+    if aside.len() as u64 == skips {
+        spoke.extend(aside);
+    }
     let book = |nodeid: &str| {
         let place = places.get(nodeid).copied();
+        let silent = place.is_none() && !spoke.contains(nodeid) && !listed.contains_key(nodeid);
+        if only_set_up && silent && lists.timings.get(nodeid).is_some_and(Timing::never_called) {
+            return Some(never_called(nodeid));
+        }
         let mut row = listed.remove(nodeid).unwrap_or_default();
         if row.words.is_empty() {
             row.words.push(Word::Is(Outcome::Skipped));
