@@ -129,7 +129,12 @@ fn python_runners(registry: &Registry) -> Vec<BackendInfo> {
 }
 
 /// Whether pytest is configured in `folder`, or files named as its tests are lie anywhere below.
-fn has_python_tests(folder: &Path) -> bool {
+pub(super) fn has_python_tests(folder: &Path) -> bool {
+    pytest_is_configured(folder) || any_file_below(folder, is_python_test_file)
+}
+
+/// Whether a file in `folder` configures pytest.
+pub(super) fn pytest_is_configured(folder: &Path) -> bool {
     const OWN_FILES: [&str; 4] = ["pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml"];
     const SECTIONS: [(&str, &str); 4] = [
         ("pyproject.toml", "[tool.pytest"),
@@ -141,10 +146,9 @@ fn has_python_tests(folder: &Path) -> bool {
         || SECTIONS
             .iter()
             .any(|(file, section)| has_line(&folder.join(file), section))
-        || any_file_below(folder, is_python_test_file)
 }
 
-fn is_python_test_file(name: &str) -> bool {
+pub(super) fn is_python_test_file(name: &str) -> bool {
     name == "conftest.py"
         || name
             .strip_suffix(".py")
