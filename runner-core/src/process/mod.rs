@@ -18,6 +18,7 @@ mod linux;
 mod output;
 #[cfg(any(not(target_os = "linux"), test))]
 mod portable;
+mod session;
 mod stdio;
 
 use std::collections::BTreeMap;
@@ -31,6 +32,7 @@ use tokio::time::Instant;
 pub use cancel::Cancel;
 pub use capture::Captured;
 pub use guard::guard_memory;
+pub use session::{Parting, Session};
 pub use stdio::private_stdio;
 
 use crate::plan::{Dump, StepExit, Stream};

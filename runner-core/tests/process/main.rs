@@ -7,3 +7,4 @@ mod common;
 mod mark;
 mod nasty;
 mod plain;
+mod session;
