@@ -98,6 +98,10 @@ pub(crate) enum Command {
     Show(Show),
     /// Check qaas.toml and plan every suite without running anything
     Check,
+    /// Write a first qaas.toml, and tell clients about qaas. Overwrites nothing
+    Init(Init),
+    /// Look at everything a run needs, and say what to mend. Executes nothing of the repository
+    Doctor(Doctor),
     /// The backends there are
     #[command(subcommand)]
     Backend(Backend),
@@ -218,6 +222,40 @@ pub(crate) struct Show {
     /// What the run printed
     #[arg(long, conflicts_with_all = ["test", "outcome"])]
     pub(crate) output: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Init {
+    /// Tell this client about qaas: add an entry to its file in the repository, or print it (may be given more than once)
+    #[arg(long = "client", value_enum, value_name = "NAME")]
+    pub(crate) clients: Vec<Client>,
+    /// Write nothing; print what would be written
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+/// The programs that agents live in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Client {
+    #[value(alias = "claude")]
+    ClaudeCode,
+    #[value(aliases = ["vs-code", "copilot"])]
+    Vscode,
+    Cursor,
+    Codex,
+    #[value(alias = "gemini-cli")]
+    Gemini,
+    Zed,
+    Windsurf,
+    #[value(alias = "claude-agent-sdk")]
+    AgentSdk,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Doctor {
+    /// The same as `--format json`
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Subcommand)]

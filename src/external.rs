@@ -24,28 +24,50 @@ pub(crate) fn find(name: &str, path: Option<&OsStr>, root: Option<&Path>) -> Opt
 }
 
 /// All `qaas-*` programs on PATH, first come first.
-fn programs(path: Option<&OsStr>, root: Option<&Path>) -> Vec<(String, PathBuf)> {
+pub(crate) fn programs(path: Option<&OsStr>, root: Option<&Path>) -> Vec<(String, PathBuf)> {
     let mut found = Vec::new();
-    for folder in std::env::split_paths(path.unwrap_or_default()).filter(|folder| folder.is_absolute()) {
-        let Ok(folder) = folder.canonicalize() else {
-            continue;
-        };
-        if root.is_some_and(|root| folder.starts_with(root)) {
-            continue;
-        }
+    for folder in folders(path, root) {
         for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
             let name = entry.file_name();
             let Some(name) = name.to_str().and_then(|name| name.strip_prefix("qaas-")) else {
                 continue;
             };
             let program = entry.path();
-            let inside = |root: &Path| program.canonicalize().is_ok_and(|real| real.starts_with(root));
-            if is_executable(&program) && !root.is_some_and(inside) {
+            if may_be_started(&program, root) {
                 found.push((name.to_owned(), program));
             }
         }
     }
     found
+}
+
+/// The program of this whole name, by the same rule.
+pub(crate) fn program(name: &str, path: Option<&OsStr>, root: Option<&Path>) -> Option<PathBuf> {
+    let mut programs = folders(path, root).map(|folder| folder.join(name));
+    programs.find(|program| may_be_started(program, root))
+}
+
+/// Why nothing is taken from this entry of PATH, if so.
+pub(crate) fn passed_over(entry: &Path, root: Option<&Path>) -> Option<&'static str> {
+    if !entry.is_absolute() {
+        return Some("it is not absolute");
+    }
+    let real = entry.canonicalize().ok()?;
+    let inside = root.is_some_and(|root| real.starts_with(root));
+    inside.then_some("it is inside the repository")
+}
+
+/// The real folders that programs are taken from.
+fn folders(path: Option<&OsStr>, root: Option<&Path>) -> impl Iterator<Item = PathBuf> {
+    let entries: Vec<PathBuf> = std::env::split_paths(path.unwrap_or_default())
+        .filter(|entry| passed_over(entry, root).is_none())
+        .collect();
+    entries.into_iter().filter_map(|entry| entry.canonicalize().ok())
+}
+
+fn may_be_started(program: &Path, root: Option<&Path>) -> bool {
+    let inside = |root: &Path| program.canonicalize().is_ok_and(|real| real.starts_with(root));
+    is_executable(program) && !root.is_some_and(inside)
 }
 
 #[cfg(unix)]

@@ -3,7 +3,9 @@
 mod support;
 
 mod bad_input;
+mod doctor;
 mod frameworks;
+mod init;
 mod layering;
 mod mcp;
 mod outcomes;

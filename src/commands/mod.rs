@@ -6,6 +6,8 @@ mod call;
 mod check;
 mod coverage;
 mod desk;
+mod doctor;
+mod init;
 mod list;
 mod mcp;
 mod output;
@@ -44,6 +46,8 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         Command::List(command) => block_on(list::run(&context, command)),
         Command::Show(command) => block_on(show::run(&context, command)),
         Command::Check => check::run(&context),
+        Command::Doctor(command) => block_on(doctor::run(&context, &command)),
+        Command::Init(command) => init::run(&context, &command),
         Command::Backend(command) => backend::run(&context, &command),
         Command::Mcp(command) => mcp::run(&context, command),
         Command::Call(command) => block_on(call::run(&context, command)),
