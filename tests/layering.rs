@@ -97,3 +97,28 @@ fn the_lower_floor_never_imports_the_upper() {
     }
     assert!(seen >= 9, "only {seen} rooms were read");
 }
+
+#[test]
+fn every_crate_from_elsewhere_has_its_reason_in_the_architecture() {
+    let read =
+        |name| std::fs::read_to_string(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap();
+    let manifest = read("Cargo.toml");
+    let (_, rest) = manifest.split_once("[workspace.dependencies]").unwrap();
+    let (_, others) = rest.split_once("# others").unwrap();
+    let used: std::collections::BTreeSet<&str> = others
+        .lines()
+        .take_while(|line| !line.starts_with('['))
+        .filter_map(|line| Some(line.split_once(" = ")?.0))
+        .collect();
+    let architecture = read("ARCHITECTURE.md");
+    let (_, table) = architecture.split_once("## Dependencies").unwrap();
+    let explained: std::collections::BTreeSet<&str> = table
+        .lines()
+        .skip_while(|line| !line.starts_with("| ---"))
+        .skip(1)
+        .take_while(|line| line.starts_with('|'))
+        .flat_map(|line| line.split('|').nth(1).unwrap().split(','))
+        .map(str::trim)
+        .collect();
+    assert_eq!(used, explained);
+}

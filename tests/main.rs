@@ -4,9 +4,12 @@ mod support;
 
 mod bad_input;
 mod doctor;
+#[cfg(unix)]
+mod faults;
 mod frameworks;
 mod init;
 mod layering;
 mod mcp;
 mod outcomes;
 mod person;
+mod trust;

@@ -1,85 +1,8 @@
 //! The server as a client sees it: lines on standard input and output.
 
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
-
 use serde_json::{Value, json};
 
-use crate::support::Project;
-
-/// A client that speaks plain JSON-RPC lines.
-struct Client {
-    server: Child,
-    stdin: Option<ChildStdin>,
-    stdout: BufReader<ChildStdout>,
-    next_id: u64,
-}
-
-impl Client {
-    fn start(project: &Project) -> Self {
-        let mut server = project
-            .command(&["mcp"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let (stdin, stdout) = (server.stdin.take(), server.stdout.take().unwrap());
-        let mut client = Self {
-            server,
-            stdin,
-            stdout: BufReader::new(stdout),
-            next_id: 0,
-        };
-        let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}});
-        client.ask("initialize", &hello);
-        client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
-        client
-    }
-
-    fn send(&mut self, message: &Value) {
-        writeln!(self.stdin.as_mut().unwrap(), "{message}").unwrap();
-    }
-
-    /// Sends a request and gives the answer's `result`, or its `error`.
-    fn ask(&mut self, method: &str, params: &Value) -> Value {
-        self.next_id += 1;
-        let id = self.next_id;
-        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
-        loop {
-            let mut line = String::new();
-            assert!(
-                self.stdout.read_line(&mut line).unwrap() > 0,
-                "the server closed its output"
-            );
-            let message: Value =
-                serde_json::from_str(&line).expect("nothing but JSON-RPC on standard output");
-            if message["id"] == id {
-                return message.get("result").or(message.get("error")).unwrap().clone();
-            }
-        }
-    }
-
-    fn call(&mut self, tool: &str, arguments: &Value) -> Value {
-        self.ask("tools/call", &json!({"name": tool, "arguments": arguments}))
-    }
-
-    fn tools(&mut self) -> Vec<String> {
-        let list = self.ask("tools/list", &json!({}));
-        list["tools"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|tool| tool["name"].as_str().unwrap().to_owned())
-            .collect()
-    }
-}
-
-impl Drop for Client {
-    fn drop(&mut self) {
-        self.stdin.take();
-        let _ = self.server.wait();
-    }
-}
+use crate::support::{Client, Project};
 
 fn project() -> Project {
     Project::new().file(

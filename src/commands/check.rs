@@ -1,10 +1,10 @@
-//! `qaas check`: loads everything and plans every suite. Executes nothing.
+//! `qaas check`: loads everything, plans every suite, and says what needs a person's agreement. Executes nothing.
 
 use std::path::Path;
 
 use runner_core::backend::{Mode, RunRequest};
 use runner_core::config::Suite;
-use runner_core::ops::{Desk, OpError};
+use runner_core::ops::{self, Desk, OpError};
 use runner_core::policy::Policy;
 use runner_core::project;
 use serde_json::{Value, json};
@@ -38,9 +38,9 @@ pub(super) fn run(context: &Context) -> u8 {
         let suites = project::suites(&desk.root, settings, &desk.registry);
         let planned: Vec<Planned> = suites.iter().map(|suite| plan(&desk, suite)).collect();
         let file = settings.file.as_ref().map(|file| file.display().to_string());
-        Ok((file, planned))
+        Ok((file, planned, ops::trust(&desk)?.refusals()))
     });
-    let (file, planned) = match checked {
+    let (file, planned, refusals) = match checked {
         Ok(checked) => checked,
         Err(error) => return fail(&error, format, paint),
     };
@@ -57,10 +57,18 @@ pub(super) fn run(context: &Context) -> u8 {
         for planned in &planned {
             print(&text(planned, paint));
         }
+        for refusal in &refusals {
+            let lines: String = refusal.lines.iter().map(|line| format!("   {line}\n")).collect();
+            print(&format!("{refusal}\n{lines}   next: {}", refusal.hint));
+        }
     } else {
         let suites: Vec<Value> = planned.iter().map(value).collect();
+        let untrusted: Vec<Value> = refusals
+            .iter()
+            .map(|refusal| json!({"message": refusal.message, "hint": refusal.hint, "lines": refusal.lines}))
+            .collect();
         print_json(
-            &json!({"status": "done", "config": file, "suites": suites}),
+            &json!({"status": "done", "config": file, "suites": suites, "untrusted": untrusted}),
             format,
         );
     }
@@ -73,9 +81,11 @@ fn plan(desk: &Desk, suite: &Suite) -> Planned {
         let (overrides, environment) = (&desk.overrides, &desk.environment);
         let project = project::discover(&desk.root, suite, &desk.registry, &folder, overrides, environment)?;
         let choice = project::choose_backend(&desk.registry, suite, &project, overrides)?;
+        let paths = suite.paths.iter();
+        let paths = paths.map(|path| project::resolve_suite_path(&desk.root, &folder, path));
         let request = RunRequest {
             options: suite.options.clone(),
-            paths: suite.paths.clone(),
+            paths: paths.collect::<Result<_, _>>()?,
             ..RunRequest::new(Mode::Run, &folder, Path::new("SCRATCH"))
         };
         let plan = choice.backend.plan(&request, &project).map_err(|error| {

@@ -1,9 +1,11 @@
 //! What the tests share: environments with pinned packages, small projects, and the binary under test.
 
+mod client;
 mod node;
 mod project;
 mod venv;
 
+pub(crate) use client::Client;
 pub(crate) use node::node_modules;
 pub(crate) use project::{Answer, Project};
 pub(crate) use venv::{Pytest, venv};

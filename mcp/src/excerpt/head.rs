@@ -42,7 +42,7 @@ const SHARES: [(&str, usize); 38] = [
     ("selector", 15),
     ("cwd", 40),
     ("changed_since", 20),
-    ("warnings", 15),
+    ("warnings", 30),
     ("output", 100),
     ("output_tail", 60),
 ];

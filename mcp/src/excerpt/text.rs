@@ -11,6 +11,8 @@ use super::parts::Parts;
 
 /// Text that tests wrote is set in by this, so that it cannot pass for a line of ours.
 const INDENT: &str = "    ";
+/// A note may take so much also where the whole is short: it names a command to type.
+const LEAST_NOTE: usize = 280;
 
 /// Builds a text that never grows over its limit.
 struct Sheet {
@@ -105,7 +107,7 @@ pub(super) fn compose(parts: &Parts, limit: usize) -> String {
     lists(&mut sheet, parts);
     changes(&mut sheet, field("changed_since"));
     for warning in strings(field("warnings")).chain(strings(field("notes"))) {
-        sheet.cut(&format!("Note: {warning}"), limit / 12);
+        sheet.cut(&format!("Note: {warning}"), (limit / 12).max(LEAST_NOTE));
     }
     environment(&mut sheet, parts);
     if !left_out.is_empty() {

@@ -11,6 +11,7 @@ use rmcp::ServiceExt;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use runner_core::ops::Desk;
 use runner_core::process::Cancel;
+use tokio_util::sync::CancellationToken;
 
 use crate::ending::{self, Ended};
 use crate::server::Server;
@@ -32,8 +33,9 @@ pub async fn serve_stdio(
     writer: impl Write + Send + 'static,
 ) -> std::io::Result<Ended> {
     let stop = Cancel::new();
-    let (incoming, gone) = wire::incoming(reader);
-    let (outgoing, written) = wire::outgoing(writer);
+    let gone = CancellationToken::new();
+    let incoming = wire::incoming(reader, &gone);
+    let (outgoing, written) = wire::outgoing(writer, &gone);
     let transport = AsyncRwTransport::new_server(incoming, outgoing).with_max_line_length(MAX_LINE_BYTES);
     let server = Server::new(desk.clone(), stop.clone());
     let serving = tokio::spawn(async move {

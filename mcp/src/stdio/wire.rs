@@ -23,10 +23,9 @@ pub(super) struct Incoming {
     taken: usize,
 }
 
-/// Reads in a thread. The token is cancelled at the end of the input, or when reading fails.
-pub(super) fn incoming(mut source: impl Read + Send + 'static) -> (Incoming, CancellationToken) {
+/// Reads in a thread. `gone` is cancelled at the end of the input, or when reading fails.
+pub(super) fn incoming(mut source: impl Read + Send + 'static, gone: &CancellationToken) -> Incoming {
     let (sender, chunks) = mpsc::channel(QUEUE);
-    let gone = CancellationToken::new();
     let at_end = gone.clone().drop_guard();
     std::thread::spawn(move || {
         let _at_end = at_end;
@@ -44,12 +43,11 @@ pub(super) fn incoming(mut source: impl Read + Send + 'static) -> (Incoming, Can
             }
         }
     });
-    let incoming = Incoming {
+    Incoming {
         chunks,
         current: Vec::new(),
         taken: 0,
-    };
-    (incoming, gone)
+    }
 }
 
 impl AsyncRead for Incoming {
@@ -81,13 +79,19 @@ pub(super) struct Outgoing {
     chunks: PollSender<Vec<u8>>,
 }
 
-/// Writes in a thread. The receiver hears when everything is written, or nothing can be written any more.
-pub(super) fn outgoing(mut sink: impl Write + Send + 'static) -> (Outgoing, oneshot::Receiver<()>) {
+/// Writes in a thread. The receiver hears when everything is written, or nothing can be written any more; in the second
+/// case `gone` is cancelled as well: a client that reads no answers is as good as gone.
+pub(super) fn outgoing(
+    mut sink: impl Write + Send + 'static,
+    gone: &CancellationToken,
+) -> (Outgoing, oneshot::Receiver<()>) {
+    let gone = gone.clone();
     let (sender, mut chunks) = mpsc::channel::<Vec<u8>>(QUEUE);
     let (done, written) = oneshot::channel();
     std::thread::spawn(move || {
         while let Some(chunk) = chunks.blocking_recv() {
             if sink.write_all(&chunk).and_then(|()| sink.flush()).is_err() {
+                gone.cancel();
                 break;
             }
         }
@@ -140,7 +144,8 @@ mod tests {
     #[tokio::test]
     async fn bytes_come_whole_and_the_end_is_seen() {
         let bytes: Vec<u8> = (0..200_000u32).map(|n| n as u8).collect();
-        let (mut reader, gone) = incoming(io::Cursor::new(bytes.clone()));
+        let gone = CancellationToken::new();
+        let mut reader = incoming(io::Cursor::new(bytes.clone()), &gone);
         let mut read = Vec::new();
         reader.read_to_end(&mut read).await.unwrap();
         assert_eq!(read, bytes);
@@ -149,14 +154,16 @@ mod tests {
 
     #[tokio::test]
     async fn the_end_is_seen_while_nobody_reads() {
-        let (_reader, gone) = incoming(io::Cursor::new(b"one line\n".to_vec()));
+        let gone = CancellationToken::new();
+        let _reader = incoming(io::Cursor::new(b"one line\n".to_vec()), &gone);
         gone.cancelled().await;
     }
 
     #[tokio::test]
     async fn everything_is_written_before_the_writer_is_done() {
         let (mut theirs, ours) = std::os::unix::net::UnixStream::pair().unwrap();
-        let (mut writer, written) = outgoing(ours);
+        let gone = CancellationToken::new();
+        let (mut writer, written) = outgoing(ours, &gone);
         let reading = std::thread::spawn(move || {
             let mut read = Vec::new();
             theirs.read_to_end(&mut read).unwrap();
@@ -168,14 +175,17 @@ mod tests {
         drop(writer);
         written.await.unwrap();
         assert_eq!(reading.join().unwrap(), 500_000);
+        assert!(!gone.is_cancelled());
     }
 
     #[tokio::test]
-    async fn a_client_that_does_not_listen_breaks_the_pipe() {
+    async fn a_client_that_does_not_listen_breaks_the_pipe_and_is_gone() {
         let (theirs, ours) = std::os::unix::net::UnixStream::pair().unwrap();
         drop(theirs);
-        let (mut writer, written) = outgoing(ours);
+        let gone = CancellationToken::new();
+        let (mut writer, written) = outgoing(ours, &gone);
         while writer.write_all(&[7; 10_000]).await.is_ok() {}
         written.await.unwrap();
+        gone.cancelled().await;
     }
 }

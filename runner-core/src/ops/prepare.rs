@@ -63,7 +63,11 @@ impl Common {
         let timeout = time_limit(desk, &suite, self.timeout)?;
         let folder = project::resolve_dir(&desk.root, &suite.dir.to_string_lossy())?;
         let cwd = asked_cwd.unwrap_or_else(|| folder.clone());
-        suite.paths = narrow(&suite.paths, &folder, &cwd);
+        let mut paths = Vec::with_capacity(suite.paths.len());
+        for path in &suite.paths {
+            paths.push(project::resolve_suite_path(&desk.root, &folder, path)?);
+        }
+        suite.paths = narrow(&paths, &folder, &cwd);
 
         let trust::Usable {
             env,

@@ -48,7 +48,8 @@ pub(super) fn usable(desk: &Desk, settings: &Settings, suite: &mut Suite) -> Res
     if desk.overrides.python.is_none() {
         trust.require(&Part::Interpreter(suite.name.clone()))?;
     }
-    let (env, mut left_out) = trust.environment(&settings.env);
+    let (env, left_out) = trust.environment(&settings.env);
+    let mut left_out = Vec::from_iter(left_out);
     if let Some(name) = &desk.overrides.backend {
         trust.require(&Part::Backend(name.clone()))?;
     } else {

@@ -20,6 +20,6 @@ pub use discover::{Overrides, discover};
 pub use error::ProjectError;
 pub use interpreter::is_detected;
 pub use nested::nested;
-pub use resolve::{resolve, resolve_dir, resolve_from};
+pub use resolve::{resolve, resolve_dir, resolve_from, resolve_suite_path};
 pub use root::find_root;
 pub use suites::suites;

@@ -2,8 +2,8 @@
 //!
 //! What is checked is what is passed on: the path is first made plain (absolute, without `.` and `..`, exactly as the
 //! frameworks do it, which do not ask the disk about `..`), then that plain path is followed through its links on the
-//! disk, and it must end inside the root. Links that stay inside are kept as they were written, because frameworks name
-//! their tests by the path as given: `linked/test_a.py::test_x` must come back as that.
+//! disk, and where that ends inside the root, that real path is what the framework is given. A link that somebody turns
+//! round between the look and the run then leads nowhere; tests behind a link have the names of their real files.
 
 use std::ffi::OsStr;
 use std::io::ErrorKind;
@@ -30,8 +30,8 @@ pub fn resolve_from(root: &Path, cwd: &Path, others: &[&Path], text: &str) -> Re
     let (file, rest) = split(text);
     let bases = bases(root, cwd, others);
     for base in &bases {
-        if let Some(plain) = find(root, base, file)? {
-            return selector(cwd, &plain, rest, text);
+        if let Some(real) = find(root, base, file)? {
+            return selector(cwd, &real, rest, text);
         }
     }
     if rest.is_some() || looks_like_path(text) {
@@ -69,6 +69,14 @@ pub fn resolve_dir(root: &Path, text: &str) -> Result<PathBuf, ProjectError> {
         ));
     }
     Ok(real)
+}
+
+/// One of a suite's paths, as the framework is given it in the suite's `folder`. One that is not there stays as it is,
+/// for the framework to complain about.
+pub fn resolve_suite_path(root: &Path, folder: &Path, text: &str) -> Result<String, ProjectError> {
+    let found = find(root, folder, text)?;
+    let real = found.and_then(|real| relative(folder, &real));
+    Ok(real.unwrap_or_else(|| text.to_owned()))
 }
 
 fn refused(what: &str, text: &str, why: &str) -> ProjectError {
@@ -167,7 +175,7 @@ fn bases(root: &Path, cwd: &Path, others: &[&Path]) -> Vec<PathBuf> {
     bases
 }
 
-/// `file` in `base`, as a plain path, if it is there. An error if it leaves the root or is neither file nor folder.
+/// `file` in `base`, as a real path, if it is there. An error if it leaves the root or is neither file nor folder.
 fn find(root: &Path, base: &Path, file: &str) -> Result<Option<PathBuf>, ProjectError> {
     if file.is_empty() {
         return Err(refused("test id", "::…", "names no file before its `::`"));
@@ -180,7 +188,7 @@ fn find(root: &Path, base: &Path, file: &str) -> Result<Option<PathBuf>, Project
     };
     match plain.canonicalize() {
         Ok(real) if !real.starts_with(root) => Err(outside(root, file)),
-        Ok(real) if real.is_file() || real.is_dir() => Ok(Some(plain)),
+        Ok(real) if real.is_file() || real.is_dir() => Ok(Some(real)),
         Ok(_) => Err(refused("selector", file, "is neither a file nor a folder")),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
         // A name too long for the disk, a loop of links, a folder that may not be entered: if it is a path at all, it
@@ -218,8 +226,8 @@ fn plain(root: &Path, base: &Path, file: &str) -> Result<PathBuf, ProjectError> 
     Err(outside(root, file))
 }
 
-fn selector(cwd: &Path, plain: &Path, rest: Option<&str>, text: &str) -> Result<Selector, ProjectError> {
-    let path = relative(cwd, plain)
+fn selector(cwd: &Path, real: &Path, rest: Option<&str>, text: &str) -> Result<Selector, ProjectError> {
+    let path = relative(cwd, real)
         .ok_or_else(|| refused("selector", text, "names a file whose path is not Unicode"))?;
     let Some(rest) = rest else {
         return Ok(Selector::Path { path });
@@ -227,7 +235,7 @@ fn selector(cwd: &Path, plain: &Path, rest: Option<&str>, text: &str) -> Result<
     if rest == "::" {
         return Err(refused("test id", text, "names no test after its `::`"));
     }
-    if plain.is_dir() {
+    if real.is_dir() {
         let why = "begins with a folder; a test id begins with a file";
         return Err(refused("test id", text, why));
     }

@@ -1,6 +1,7 @@
 //! The suites of a repository: as configured, or as its files speak of them.
 
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::skip;
@@ -200,11 +201,18 @@ fn any_file_below(top: &Path, wanted: fn(&str) -> bool) -> bool {
 /// A regular file of a project's own settings, if it is of a size that such a file can have.
 pub(super) fn read_small(file: &Path) -> Option<String> {
     const MOST_BYTES: u64 = 4 * 1024 * 1024;
-    let facts = fs::metadata(file).ok()?;
+    let mut options = fs::OpenOptions::new();
+    // A pipe must not hold us; what was looked at is what is read, however it grows meanwhile.
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(options.read(true), libc::O_NONBLOCK);
+    let file = options.read(true).open(file).ok()?;
+    let facts = file.metadata().ok()?;
     if !facts.is_file() || facts.len() > MOST_BYTES {
         return None;
     }
-    Some(String::from_utf8_lossy(&fs::read(file).ok()?).into_owned())
+    let mut bytes = Vec::new();
+    file.take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 #[cfg(test)]

@@ -78,23 +78,8 @@ impl Trust {
             .into_iter()
             .find(|item| item.part == *part)
             .map(|item| item.lines);
-        let (message, hint) = match &withheld.obstacle {
-            Some((why, hint)) => (
-                format!("{} needs your trust, which cannot be given: {why}", part.words()),
-                hint.clone(),
-            ),
-            None if withheld.diff.is_empty() => (
-                format!("{} is not trusted yet, so it was not used", part.words()),
-                format!("Look at it and agree to it: `{}`", withheld.command),
-            ),
-            None => (
-                format!(
-                    "{} changed since you agreed to it, so it was not used",
-                    part.words()
-                ),
-                format!("Look at the change and agree to it: `{}`", withheld.command),
-            ),
-        };
+        let (why, hint) = withheld.words(false);
+        let message = format!("{} {why}", part.words());
         Err(Refusal {
             code: "untrusted",
             message,
@@ -107,20 +92,29 @@ impl Trust {
         })
     }
 
-    /// `[env]` without what may not be used, and a warning for each name left out.
-    pub fn environment(&self, env: &Env) -> (Env, Vec<String>) {
+    /// `[env]` without what may not be used, and one sentence that names what was left out.
+    pub fn environment(&self, env: &Env) -> (Env, Option<String>) {
         let mut left_out = Vec::new();
-        let mut keep = |part: Part| match self.require(&part) {
-            Ok(()) => true,
-            Err(refusal) => {
-                left_out.push(format!("{}. {}", refusal.message, refusal.hint));
-                false
+        let mut keep = |part: Part, name: &str| {
+            let allowed = self.allows(&part);
+            if !allowed {
+                left_out.push(format!("`{name}`"));
             }
+            allowed
         };
         let mut usable = env.clone();
-        usable.set.retain(|name, _| keep(Part::Set(name.clone())));
-        usable.pass.retain(|name| keep(Part::Pass(name.clone())));
-        (usable, left_out)
+        usable.set.retain(|name, _| keep(Part::Set(name.clone()), name));
+        usable.pass.retain(|name| keep(Part::Pass(name.clone()), name));
+        let words = self
+            .withheld
+            .as_ref()
+            .filter(|_| !left_out.is_empty())
+            .map(|withheld| {
+                // What has to be typed comes last: whoever cuts the sentence cuts its middle.
+                let (why, hint) = withheld.words(left_out.len() > 1);
+                format!("`[env]`: {} {why}. {hint}", left_out.join(", "))
+            });
+        (usable, words)
     }
 
     /// Every part that may not be used, as error answers: for `qaas check` and `qaas trust --show`.
@@ -135,6 +129,34 @@ impl Trust {
     /// What would run or be handed out, and needs (or has) consent.
     pub fn surface(&self) -> &Surface {
         &self.surface
+    }
+}
+
+impl Withheld {
+    /// Why something (or, if `several`, some things) may not be used, and what to do.
+    fn words(&self, several: bool) -> (String, String) {
+        let (need, is) = if several {
+            ("need", "are not trusted yet, so they were not used")
+        } else {
+            ("needs", "is not trusted yet, so it was not used")
+        };
+        match &self.obstacle {
+            Some((why, hint)) => (
+                format!("{need} your trust, which cannot be given: {why}"),
+                hint.clone(),
+            ),
+            None if self.diff.is_empty() => (
+                is.to_owned(),
+                format!("Look at it and agree to it: `{}`", self.command),
+            ),
+            None => (
+                format!(
+                    "changed since you agreed, so {} not used",
+                    if several { "they were" } else { "it was" }
+                ),
+                format!("Look at the change and agree to it: `{}`", self.command),
+            ),
+        }
     }
 }
 

@@ -12,7 +12,7 @@
 //! // for every suite whose `python` detection would not have chosen itself:
 //! surface.add_interpreter(&suite.name, python);
 //! let trust = Trust::decide(store.as_ref(), &root, &settings, &surface, session_trust);
-//! let (env, left_out) = trust.environment(&settings.env);      // `left_out` are warnings for the answer
+//! let (env, left_out) = trust.environment(&settings.env);      // `left_out` is a warning for the answer
 //! trust.require(&Part::Interpreter(suite.name.clone()))?;      // an error answer: message and command
 //! trust.require(&Part::Backend(name))?;                        // or the next backend of the suite's list
 //! ```

@@ -125,15 +125,15 @@ fn what_names_something_in_the_repository_is_a_path() {
 }
 
 #[test]
-fn links_that_stay_inside_keep_the_name_that_the_framework_gives_their_tests() {
+fn links_that_stay_inside_are_followed_before_anything_is_passed_on() {
     let repo = repository();
     check(
         &repo.root,
         &repo.root,
         &[
-            ("test_link.py::test_x", node("test_link.py", "::test_x")),
-            ("linked/test_a.py::test_x", node("linked/test_a.py", "::test_x")),
-            ("linked", path("linked")),
+            ("test_link.py::test_x", node("tests/test_a.py", "::test_x")),
+            ("linked/test_a.py::test_x", node("tests/test_a.py", "::test_x")),
+            ("linked", path("tests")),
         ],
     );
 }
