@@ -1,5 +1,7 @@
 //! Drives the real `qaas` on real small projects. One binary: one link, one place for what the tests share.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 mod support;
 
 mod bad_input;

@@ -240,3 +240,12 @@ fn a_python_program_stands_where_a_coverage_backend_finds_it() {
         assert_eq!(step.args.last().unwrap(), "x");
     }
 }
+
+#[test]
+fn a_numbered_namesake_is_asked_for_by_its_name_too() {
+    let table = json!({"run": ["tool", ["--exact", "{names...}"]], "report": {"format": "tap"}});
+    let asked = request(vec![node("a", "::adds[2]")]);
+    assert_eq!(argv(&table, &asked), ["tool", "--exact", "adds[2]", "adds"]);
+    let asked = request(vec![node("a", "::adds[x]")]);
+    assert_eq!(argv(&table, &asked), ["tool", "--exact", "adds[x]"]);
+}

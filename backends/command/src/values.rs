@@ -75,6 +75,7 @@ impl Values {
         set(Slot::Workers, request.workers.clone());
         // A whole file beside single tests would be narrowed to nothing by a pattern of the tests.
         let only_tests = names.len() == ids.len() && !names.is_empty();
+        let names = with_namesakes(names);
         set(Slot::RegexOfIds, only_tests.then(|| pattern(&names, &spec.joint)));
         let file = request.scratch.join(IDS_FILE).display().to_string();
         set(Slot::IdsFile, (!ids.is_empty()).then_some(file));
@@ -189,6 +190,20 @@ impl Values {
         }
         Ok(argv)
     }
+}
+
+/// A second test of one name has a number that qaas gave it (`adds[2]`); the framework knows it by the name alone.
+fn with_namesakes(names: Vec<String>) -> Vec<String> {
+    let mut all: Vec<String> = Vec::with_capacity(names.len());
+    for name in names {
+        let number = name.strip_suffix(']').and_then(|name| name.rsplit_once('['));
+        let base = number.filter(|(_, number)| number.parse::<u32>().is_ok_and(|number| number > 1));
+        let base = base.map(|(base, _)| base.to_owned());
+        for name in std::iter::once(name).chain(base) {
+            all.push(name);
+        }
+    }
+    all
 }
 
 /// A pattern that matches exactly these names, each quoted.
