@@ -30,19 +30,22 @@ impl Names {
             .filter_map(|end| text.find(end))
             .min()
             .unwrap_or(text.len());
-        self.rootdir = Some(PathBuf::from(&text[..end]));
+        self.rootdir.get_or_insert_with(|| PathBuf::from(&text[..end]));
     }
 
     /// Whether an id that pytest prints can be turned into its nodeid before pytest has listed all nodeids.
     pub(crate) fn certain(&self, printed: &str) -> bool {
+        let (file, rest) = split(printed);
+        // Items that are no Python functions may have dots in their names, which pytest prints as `::`.
+        let python = Path::new(file)
+            .extension()
+            .is_some_and(|extension| extension == "py");
+        let verbatim = python || rest.matches("::").count() < 2;
         match &self.rootdir {
             None => false,
-            Some(rootdir) if *rootdir == self.cwd => true,
+            Some(rootdir) if *rootdir == self.cwd => verbatim,
             // Older releases treat the whole id as a path here, parameters included.
-            Some(_) => {
-                let rest = printed.split_once("::").map_or("", |(_, rest)| rest);
-                !rest.contains('/')
-            }
+            Some(_) => verbatim && !rest.contains('/'),
         }
     }
 
@@ -82,6 +85,9 @@ impl Names {
                 for tail in tails {
                     table.add_guess(format!("{tail}{rest}"), nodeid);
                 }
+            }
+            if let Some(dotted) = dotted(&printed) {
+                table.add_guess(dotted, nodeid);
             }
             table.sure.insert(printed, nodeid.to_owned());
         }
@@ -128,6 +134,14 @@ impl Table {
             .rev()
             .find_map(|end| Some((self.nodeid(&text[..end])?, &text[end..])))
     }
+}
+
+/// How pytest prints an item's name with dots in it.
+fn dotted(printed: &str) -> Option<String> {
+    let (file, rest) = split(printed);
+    let (name, parameters) = rest.find('[').map_or((rest, ""), |at| rest.split_at(at));
+    name.contains('.')
+        .then(|| format!("{file}{}{parameters}", name.replace('.', "::")))
 }
 
 /// File and rest (with its `::`) of an id.

@@ -37,6 +37,10 @@ impl Plain {
         }
     }
 
+    pub(crate) fn is_untouched(&self) -> bool {
+        self.rows.is_empty() && self.open.is_none()
+    }
+
     /// The test that is running, if any.
     pub(crate) fn running(&self) -> Option<&str> {
         self.open

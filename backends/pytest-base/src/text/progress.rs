@@ -89,6 +89,16 @@ struct Last {
 }
 
 impl Progress {
+    /// Whether no line of a test was seen yet.
+    pub(crate) fn is_untouched(&self) -> bool {
+        self.rows.is_empty() && self.open.is_none() && self.begun.is_empty() && self.plain.is_untouched()
+    }
+
+    /// How many tests there are, by the counters.
+    pub(crate) fn total(&self) -> Option<u64> {
+        self.last.of
+    }
+
     pub(crate) fn counted(&self) -> bool {
         self.last.of.is_some()
     }
@@ -237,7 +247,13 @@ impl Progress {
                     piece.unwrap_or_default().clone_into(&mut row.id);
                     row.hidden_id = Some(text.to_owned());
                 }
-                None => row.hidden_id = self.stray.take().or_else(|| Some(text.to_owned())),
+                // A print hides the id, or the id itself has a line end.
+                None => {
+                    row.hidden_id = Some(match self.stray.take() {
+                        Some(start) => format!("{start}\n{text}"),
+                        None => text.to_owned(),
+                    });
+                }
             },
         }
         row

@@ -42,7 +42,8 @@ impl Session {
     }
 
     pub(crate) fn line(&mut self, line: &str, events: &mut Vec<TestEvent>) {
-        if self.collected.is_none() && self.tail.is_none() {
+        let printed_before = self.progress.is_untouched() && line::collected(line).is_some();
+        if self.tail.is_none() && (self.collected.is_none() || printed_before) {
             self.header(line, events);
             return;
         }
@@ -65,10 +66,12 @@ impl Session {
     }
 
     fn header(&mut self, line: &str, events: &mut Vec<TestEvent>) {
-        self.names.header(line);
         if line::separator(line) == Some(('=', "test session starts")) {
             self.began = true;
             self.progress.width = Some(line.len());
+        }
+        if self.began {
+            self.names.header(line);
         }
         let found = match line::distributed(line) {
             Some(items) => {

@@ -180,7 +180,7 @@ pub(crate) fn plausible(id: &str) -> bool {
                 && !rest.is_empty()
                 && (!rest.contains('[') || rest.ends_with(']'))
         }
-        None => !id.is_empty() && !id.contains(' '),
+        None => false,
     }
 }
 

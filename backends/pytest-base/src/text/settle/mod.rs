@@ -84,6 +84,7 @@ pub(crate) fn complete(
         blocks::collectors(&reports, &pages, events);
     }
     events.extend(collected.into_iter().map(TestEvent::CollectFailed));
+    events.push(counted(&books, &pages));
     detail::skipped_files(&books, &pages, events);
     let has_row = |nodeid: &str| books.iter().any(|book| book.result.nodeid == nodeid);
     for nodeid in pages
@@ -169,6 +170,21 @@ pub(crate) fn cut(session: &mut Session, events: &mut Vec<TestEvent>) {
         for id in running {
             started(&session.names.nodeid(id), events);
         }
+    }
+}
+
+/// How many tests there were, now that more is known than what stood in front of them (or was printed there).
+fn counted(books: &[Book], pages: &Pages<'_>) -> TestEvent {
+    let finished = books.iter().filter(|book| book.result.is_test()).count() as u64;
+    let collected = pages.session.collected.unwrap_or_default();
+    let selected = match pages.session.progress.total() {
+        Some(total) => total,
+        None if pages.tail.stops.is_empty() => finished,
+        None => collected.items.saturating_sub(collected.deselected),
+    };
+    TestEvent::Counted {
+        selected,
+        deselected: pages.said.get("deselected"),
     }
 }
 

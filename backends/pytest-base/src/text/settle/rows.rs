@@ -5,23 +5,19 @@ use std::collections::{HashMap, HashSet};
 use runner_core::model::{CollectionError, Outcome, TestResult};
 
 use super::{Book, Pages};
+use crate::text::counts::category;
 use crate::text::entries::Timing;
 use crate::text::progress::Row;
 use crate::text::reader::Exact;
 use crate::text::session;
 use crate::text::word::Word;
 
-/// Rows by the progress lines if those add up, else by the summary if that does. With neither, what is known and a
-/// sentence why it is not enough.
+/// Rows by the progress lines if those fit and add up, else by the summary if that does, else by lines that do not all
+/// fit but add up to tests that ran. With none of these, what is known and a sentence why it is not enough.
 pub(super) fn from_text(pages: &Pages<'_>) -> (Vec<Book>, Vec<String>) {
-    let readable = pages
-        .session
-        .progress
-        .rows
-        .iter()
-        .all(|row| row.exact && !row.unknown_word);
+    let rows = &pages.session.progress.rows;
     let difference = pages.said.differs_from(&pages.live);
-    if readable && difference.is_none() {
+    if difference.is_none() && rows.iter().all(|row| row.exact && !row.unknown_word) {
         let mut books = live(pages, |_| true);
         add_never_called(&mut books, pages);
         return (books, Vec::new());
@@ -29,9 +25,39 @@ pub(super) fn from_text(pages: &Pages<'_>) -> (Vec<Book>, Vec<String>) {
     if pages.lists.sound {
         return (summary(pages), Vec::new());
     }
+    let listed = !pages.lists.table.is_empty();
+    let told = rows
+        .iter()
+        .zip(&pages.nodeids)
+        .all(|(row, nodeid)| !row.unknown_word && nodeid.is_some());
+    if difference.is_none() && listed && told {
+        return (live(pages, |_| true), Vec::new());
+    }
+    if let Some(books) = uncaptured(pages).filter(|_| listed && rows.is_empty()) {
+        return (books, Vec::new());
+    }
     let read = difference.unwrap_or_else(|| "verdicts whose lines could not be read".to_owned());
     let books = live(pages, |row| !row.unknown_word);
     (books, vec![format!("pytest's last line counts {read}")])
+}
+
+/// Rows between prints, where nothing else was listed (`-s --no-summary`), if they add up.
+fn uncaptured(pages: &Pages<'_>) -> Option<Vec<Book>> {
+    let mut counts = pages.live.clone();
+    let mut books = Vec::new();
+    for row in &pages.session.progress.plain.rows {
+        let nodeid = pages.lists.table.nodeid(&row.id)?;
+        for word in &row.words {
+            if let Word::Is(outcome) = word {
+                counts.add(category(*outcome));
+            }
+        }
+        books.push(Book {
+            result: session::result(row, nodeid)?,
+            row: None,
+        });
+    }
+    pages.said.differs_from(&counts).is_none().then_some(books)
 }
 
 /// Tests without any verdict that were set up and torn down (`--setup-only`).
