@@ -1,6 +1,11 @@
 //! Drives the real `qaas` on real small projects. One binary: one link, one place for what the tests share.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![allow(
+    clippy::unnecessary_debug_formatting,
+    reason = "paths are quoted for Python and JSON as Rust quotes them"
+)]
+#![allow(clippy::verbose_bit_mask, reason = "modes are written as modes")]
 
 mod support;
 

@@ -27,7 +27,7 @@ pub(super) async fn run(context: &Context, command: Coverage) -> u8 {
     };
     let mut watch = Watch::new(format, paint, Detail::Failures);
     let answer = get_coverage::run(&desk, arguments, signals::cancel(), &mut |event| {
-        watch.event(event)
+        watch.event(event);
     })
     .await;
     match answer {

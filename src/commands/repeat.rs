@@ -26,7 +26,7 @@ pub(super) async fn run(context: &Context, command: Repeat) -> u8 {
     };
     let mut watch = Watch::new(format, paint, Detail::Failures);
     let answer = run_n_times::run(&desk, arguments, signals::cancel(), &mut |event| {
-        watch.event(event)
+        watch.event(event);
     })
     .await;
     match answer {

@@ -33,7 +33,7 @@ pub(super) async fn run(context: &Context, command: Run) -> u8 {
     let mut watch = Watch::new(format, paint, detail);
     let arguments = arguments(command);
     let answers = run_suite::run_all(&desk, arguments, signals::cancel(), &mut |event| {
-        watch.event(event)
+        watch.event(event);
     })
     .await;
 

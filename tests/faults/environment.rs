@@ -103,8 +103,8 @@ fn the_values_of_secrets_that_tests_may_have_are_taken_out_of_answers() {
 }
 
 /// A plain test with a temporary folder that cannot be used: a verdict or an error, never silence.
-fn with_tmpdir(project: Project) {
-    let mut client = Client::start(&project);
+fn with_tmpdir(project: &Project) {
+    let mut client = Client::start(project);
     let answer = client.call(
         "run_suite",
         &json!({"selector": "test_plain.py", "timeout_s": 60}),
@@ -115,19 +115,19 @@ fn with_tmpdir(project: Project) {
         "{answer:#}"
     );
     drop(client);
-    gone(&project);
+    gone(project);
 }
 
 #[test]
 fn a_temporary_folder_that_is_a_file_is_told_or_done_without() {
     let project = nasty("").file("file", "x");
     let file = project.root().join("file");
-    with_tmpdir(project.env("TMPDIR", file.to_str().unwrap()));
+    with_tmpdir(&project.env("TMPDIR", file.to_str().unwrap()));
 }
 
 #[test]
 fn a_temporary_folder_that_is_not_there_is_told_or_done_without() {
-    with_tmpdir(nasty("").env("TMPDIR", "/no/such/folder"));
+    with_tmpdir(&nasty("").env("TMPDIR", "/no/such/folder"));
 }
 
 /// A test's own disk is full: nothing can be written by the run, whoever tries.

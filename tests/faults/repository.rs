@@ -33,7 +33,7 @@ fn littered() -> Project {
     symlink("/dev/zero", root.join("test_zero.py")).unwrap();
     let giant = std::fs::File::create(root.join("test_giant.py")).unwrap();
     giant.set_len(3 << 30).unwrap();
-    let closed = std::fs::Permissions::from_mode(0);
+    let closed = std::fs::Permissions::from_mode(0o0);
     std::fs::set_permissions(root.join("unreadable_test.py"), closed).unwrap();
     project
 }

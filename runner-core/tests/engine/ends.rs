@@ -97,7 +97,7 @@ async fn iterations_share_one_id_and_one_that_hangs_does_not_stop_the_others() {
         .report
         .iterations
         .iter()
-        .map(|one| one.finished_tests())
+        .map(runner_core::report::Iteration::finished_tests)
         .collect();
     assert_eq!(finished, [1, 0, 1]);
     assert!(seen.reason().contains("t::a"));

@@ -161,7 +161,7 @@ impl OutputReader for Reader {
     ) -> Result<Ending, BackendError> {
         let names: Vec<&str> = exits.iter().map(|exit| exit.step.as_str()).collect();
         let report = files.bytes("report").map(String::from_utf8_lossy);
-        let report = report.map_or_else(|why| why, |text| text.into_owned());
+        let report = report.map_or_else(|why| why, std::borrow::Cow::into_owned);
         let message = format!("exits {}; report {report}", names.join(" "));
         events.push(TestEvent::Warning { message });
         let meaning = match exits.first().and_then(|exit| exit.code) {

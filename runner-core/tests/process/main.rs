@@ -1,5 +1,6 @@
 //! Supervision, tried on real programs. Linux: elsewhere there is no supervising process.
 #![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod ask;
 mod attack;
