@@ -47,7 +47,8 @@ impl Hostile {
 
     /// A Python module that leaves the mark when it is imported.
     fn plant_module(&self, path: &str) {
-        self.project.write(path, &format!("open({:?}, 'w')\n", self.mark));
+        self.project
+            .write(path, &format!("open('{}', 'w')\n", self.mark.display()));
     }
 
     fn configure(&self, config: &str) {
@@ -150,10 +151,9 @@ fn loader_variables_are_left_out_and_named() {
         "NODE_OPTIONS",
         "BASH_ENV",
     ];
-    let set: String = names
-        .iter()
-        .map(|name| format!("{name} = \"{{root}}/planted\"\n"))
-        .collect();
+    let set = names
+        .map(|name| format!("{name} = \"{{root}}/planted\""))
+        .join("\n");
     let hostile = Hostile::new(&format!("[env.set]\nAPP_MODE = \"set\"\n{set}"));
     hostile.plant_module("planted/sitecustomize.py");
     hostile.plant("planted/git");
@@ -216,6 +216,7 @@ fn nothing_of_a_configuration_that_wants_everything_happens() {
     for words in [
         &["check"][..],
         &["affected", "test_plain.py"],
+        &["doctor"],
         &["trust", "--show"],
         &["trust"],
     ] {
@@ -264,6 +265,7 @@ fn what_only_looks_executes_nothing() {
         for words in [
             &["check"][..],
             &["check", "--format", "json"],
+            &["doctor"],
             &["affected", "test_plain.py"],
             &["backend", "list"],
             &["trust", "--show"],

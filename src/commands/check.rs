@@ -58,8 +58,11 @@ pub(super) fn run(context: &Context) -> u8 {
             print(&text(planned, paint));
         }
         for refusal in &refusals {
-            let lines: String = refusal.lines.iter().map(|line| format!("   {line}\n")).collect();
-            print(&format!("{refusal}\n{lines}   next: {}", refusal.hint));
+            print(&refusal.to_string());
+            for line in &refusal.lines {
+                print(&format!("   {line}"));
+            }
+            print(&format!("   next: {}", refusal.hint));
         }
     } else {
         let suites: Vec<Value> = planned.iter().map(value).collect();
