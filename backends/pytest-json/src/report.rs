@@ -2,9 +2,13 @@
 //! and leave parts out.
 
 use std::collections::BTreeSet;
+use std::fmt;
+use std::marker::PhantomData;
 
 use pytest_base::text::Exact;
 use runner_core::model::{CollectionError, Failure, Location, Outcome, Phase, TestResult};
+use serde::de::{Deserialize, Deserializer, Error as _, SeqAccess, Visitor};
+use serde_json::error::Category;
 use serde_json::{Map, Value};
 
 const UNREADABLE: &str = "holds tests in a shape that cannot be read";
@@ -13,36 +17,74 @@ type Object = Map<String, Value>;
 
 /// Reads a report. The error is the end of a sentence that begins with the report ("is not JSON").
 pub(crate) fn read(bytes: &[u8]) -> Result<Exact, String> {
-    let report: Value = serde_json::from_slice(bytes).map_err(|error| {
-        if error.is_eof() {
-            "is cut short".to_owned()
-        } else {
-            format!("is not JSON ({error})")
-        }
+    let report: Report = serde_json::from_slice(bytes).map_err(|error| match error.classify() {
+        Category::Eof => "is cut short".to_owned(),
+        Category::Data => UNREADABLE.to_owned(),
+        Category::Syntax | Category::Io => format!("is not JSON ({error})"),
     })?;
-    let report = report.as_object().ok_or("is not an object")?;
-    let tests = report.get("tests").and_then(Value::as_array);
-    let tests = tests.ok_or("holds no tests (a summary only, or changed by a hook of the project)")?;
+    let tests = report
+        .tests
+        .ok_or("holds no tests (a summary only, or changed by a hook of the project)")?;
     let mut exact = Exact {
         exit_code: report
-            .get("exitcode")
-            .and_then(Value::as_i64)
-            .and_then(|code| i32::try_from(code).ok()),
+            .exitcode
+            .and_then(|code| i32::try_from(code.as_i64()?).ok()),
         ..Exact::default()
     };
-    for test in tests {
-        let test = test.as_object().ok_or(UNREADABLE)?;
-        if Stages::of(test).interrupted() {
-            continue;
-        }
-        let test = Test::read(test).ok_or(UNREADABLE)?;
+    for test in tests.0 {
         if !test.sure {
             exact.unsure.insert(test.result.nodeid.clone());
         }
         exact.results.push(test.result);
     }
-    add_collectors(report, &mut exact);
+    add_collectors(report.collectors.unwrap_or_default(), &mut exact);
     Ok(exact)
+}
+
+/// The parts that are read. Each entry is taken in as it comes: a large report never stands in memory as JSON.
+#[derive(serde::Deserialize)]
+struct Report {
+    exitcode: Option<Value>,
+    tests: Option<Entries<Test>>,
+    collectors: Option<Entries<Collector>>,
+}
+
+struct Entries<T>(Vec<T>);
+
+impl<T> Default for Entries<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+/// What is kept of one entry of a list.
+trait Entry: Sized {
+    /// `Ok(None)`: nothing to keep. The error stands for an entry that cannot be left out.
+    fn read(entry: &Value) -> Result<Option<Self>, &'static str>;
+}
+
+impl<'de, T: Entry> Deserialize<'de> for Entries<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(EntriesVisitor(PhantomData))
+    }
+}
+
+struct EntriesVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Entry> Visitor<'de> for EntriesVisitor<T> {
+    type Value = Entries<T>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(entry) = list.next_element::<Value>()? {
+            entries.extend(T::read(&entry).map_err(A::Error::custom)?);
+        }
+        Ok(Entries(entries))
+    }
 }
 
 /// One entry of `tests`.
@@ -52,8 +94,18 @@ struct Test {
     sure: bool,
 }
 
+impl Entry for Test {
+    fn read(entry: &Value) -> Result<Option<Self>, &'static str> {
+        let test = entry.as_object().ok_or(UNREADABLE)?;
+        if Stages::of(test).interrupted() {
+            return Ok(None);
+        }
+        Self::of(test).map(Some).ok_or(UNREADABLE)
+    }
+}
+
 impl Test {
-    fn read(test: &Object) -> Option<Self> {
+    fn of(test: &Object) -> Option<Self> {
         let nodeid = test.get("nodeid")?.as_str()?;
         let stages = Stages::of(test);
         let (outcome, sure) = stages.outcome(test.get("outcome").and_then(Value::as_str))?;
@@ -247,29 +299,47 @@ fn unescape(text: &str) -> String {
     plain
 }
 
-/// Collectors that failed, and files that skipped themselves.
-fn add_collectors(report: &Object, exact: &mut Exact) {
-    let collectors = report.get("collectors").and_then(Value::as_array);
-    let mut seen = BTreeSet::new();
-    for collector in collectors.into_iter().flatten().filter_map(Value::as_object) {
-        let Some(nodeid) = collector.get("nodeid").and_then(Value::as_str) else {
-            continue;
+/// A collector that failed, or a file that skipped itself.
+struct Collector {
+    nodeid: String,
+    failed: bool,
+    longrepr: String,
+}
+
+impl Entry for Collector {
+    fn read(entry: &Value) -> Result<Option<Self>, &'static str> {
+        let text_of = |name: &str| entry.get(name).and_then(Value::as_str);
+        let failed = match text_of("outcome") {
+            Some("failed") => true,
+            Some("skipped") => false,
+            _ => return Ok(None),
         };
-        let longrepr = collector.get("longrepr").map(text).unwrap_or_default();
-        match collector.get("outcome").and_then(Value::as_str) {
-            // Every xdist worker collects for itself.
-            Some("failed") if seen.insert(nodeid) => exact.collection_errors.push(CollectionError {
-                nodeid: nodeid.to_owned(),
-                location: pytest_base::text::location(&longrepr),
-                message: longrepr,
-            }),
-            Some("skipped") if seen.insert(nodeid) => {
-                let mut row = TestResult::new(nodeid, Outcome::Skipped);
-                row.phase = Some(Phase::Collect);
-                row.message = Some(skip_reason(&longrepr)).filter(|reason| !reason.is_empty());
-                exact.results.push(row);
-            }
-            _ => {}
+        Ok(text_of("nodeid").map(|nodeid| Self {
+            nodeid: nodeid.to_owned(),
+            failed,
+            longrepr: entry.get("longrepr").map(text).unwrap_or_default(),
+        }))
+    }
+}
+
+fn add_collectors(collectors: Entries<Collector>, exact: &mut Exact) {
+    let mut seen = BTreeSet::new();
+    for collector in collectors.0 {
+        // Every xdist worker collects for itself.
+        if !seen.insert(collector.nodeid.clone()) {
+            continue;
+        }
+        if collector.failed {
+            exact.collection_errors.push(CollectionError {
+                nodeid: collector.nodeid,
+                location: pytest_base::text::location(&collector.longrepr),
+                message: collector.longrepr,
+            });
+        } else {
+            let mut row = TestResult::new(collector.nodeid, Outcome::Skipped);
+            row.phase = Some(Phase::Collect);
+            row.message = Some(skip_reason(&collector.longrepr)).filter(|reason| !reason.is_empty());
+            exact.results.push(row);
         }
     }
 }

@@ -55,7 +55,7 @@ fn a_report_that_holds_no_readable_tests_says_why() {
     let why = |text: &str| read(text.as_bytes()).unwrap_err();
     assert_eq!(why("{\"tests\": [{"), "is cut short");
     assert!(why("<html>").starts_with("is not JSON"));
-    assert_eq!(why("[]"), "is not an object");
+    assert!(why("[]").starts_with("holds "));
     assert!(why("{\"summary\": {}}").starts_with("holds no tests"));
     assert!(why("{\"tests\": [3]}").starts_with("holds tests in a shape"));
     assert!(why("{\"tests\": [{\"nodeid\": 3}]}").starts_with("holds tests in a shape"));

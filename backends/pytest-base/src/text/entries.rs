@@ -1,6 +1,7 @@
 //! pytest's two lists behind the last test: every duration by nodeid, and the short summary by outcome.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use runner_core::model::Outcome;
 
@@ -42,45 +43,53 @@ impl Timing {
 /// All tests that ran, by nodeid. The only place in pytest's text where nodeids stand verbatim.
 #[derive(Debug, Default)]
 pub(crate) struct Timings {
-    pub(crate) order: Vec<String>,
-    of: HashMap<String, Timing>,
+    pub(crate) order: Vec<Arc<str>>,
+    of: HashMap<Arc<str>, Timing>,
+    /// The last line: an id with a line end in it goes on in the next one.
+    open: Option<(f64, Span, String)>,
+}
+
+/// What a duration is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Span {
+    Setup,
+    /// Also what a plug-in reports under a name of its own.
+    Call,
+    Teardown,
 }
 
 impl Timings {
-    pub(crate) fn parse(lines: &[String]) -> Self {
-        let mut entries: Vec<(f64, &str, String)> = Vec::new();
-        for line in lines {
-            match timing(line) {
-                Some((seconds, phase, nodeid)) => entries.push((seconds, phase, nodeid.to_owned())),
-                // An id with a line end in it goes on in the next line.
-                None if line.is_empty() => {}
-                None => {
-                    if let Some((.., nodeid)) = entries.last_mut() {
-                        nodeid.push('\n');
-                        nodeid.push_str(line);
-                    }
-                }
-            }
+    /// Takes in a line of the list.
+    pub(crate) fn line(&mut self, line: &str) {
+        if let Some(timing) = timing(line) {
+            self.close();
+            self.open = Some(timing);
+        } else if let Some((.., nodeid)) = &mut self.open
+            && !line.is_empty()
+        {
+            nodeid.push('\n');
+            nodeid.push_str(line);
         }
-        let mut timings = Self::default();
-        for (seconds, phase, nodeid) in entries {
-            timings.add(seconds, phase, nodeid);
-        }
-        timings
     }
 
-    fn add(&mut self, seconds: f64, phase: &str, nodeid: String) {
-        if !self.of.contains_key(&nodeid) {
-            self.order.push(nodeid.clone());
+    /// Takes in the last line.
+    pub(crate) fn close(&mut self) {
+        let Some((seconds, span, nodeid)) = self.open.take() else {
+            return;
+        };
+        if !self.of.contains_key(nodeid.as_str()) {
+            let nodeid: Arc<str> = nodeid.as_str().into();
+            self.order.push(Arc::clone(&nodeid));
+            self.of.insert(nodeid, Timing::default());
         }
-        let timing = self.of.entry(nodeid).or_default();
-        match phase {
-            "setup" => timing.setup += seconds,
-            "teardown" => {
+        let timing = self.of.get_mut(nodeid.as_str()).expect("it was just put there");
+        match span {
+            Span::Setup => timing.setup += seconds,
+            Span::Teardown => {
                 timing.teardown += seconds;
                 timing.torn_down = true;
             }
-            _ => {
+            Span::Call => {
                 timing.call = timing.call.max(seconds);
                 timing.called = true;
             }
@@ -96,26 +105,28 @@ impl Timings {
     }
 
     /// Tests that began and were interrupted.
-    pub(crate) fn interrupted(&self) -> impl Iterator<Item = &String> {
-        self.order.iter().filter(|nodeid| !self.of[*nodeid].ended())
+    pub(crate) fn interrupted(&self) -> impl Iterator<Item = &str> {
+        let ids = self.order.iter().map(|nodeid| &**nodeid);
+        ids.filter(|nodeid| !self.of[*nodeid].ended())
     }
 }
 
 /// `0.01s setup    a.py::t`: seconds, phase in a field of eight, nodeid.
-fn timing(line: &str) -> Option<(f64, &str, &str)> {
+fn timing(line: &str) -> Option<(f64, Span, String)> {
     let (seconds, rest) = line.split_once("s ")?;
     let (whole, part) = seconds.split_once('.')?;
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     if !digits(whole) || !digits(part) {
         return None;
     }
-    let field = rest.get(..8)?;
+    let span = match rest.get(..8)?.trim_end() {
+        "setup" => Span::Setup,
+        "teardown" => Span::Teardown,
+        _ => Span::Call,
+    };
     let nodeid = rest.get(9..)?;
-    (rest.as_bytes()[8] == b' ' && !nodeid.is_empty()).then_some((
-        seconds.parse().ok()?,
-        field.trim_end(),
-        nodeid,
-    ))
+    let fits = rest.as_bytes()[8] == b' ' && !nodeid.is_empty();
+    fits.then_some((seconds.parse().ok()?, span, nodeid.to_owned()))
 }
 
 /// One line of the short summary that names a test or a collector.
@@ -125,7 +136,7 @@ pub(crate) struct Entry {
     pub(crate) word: Option<Word>,
     /// Of a test that ran. `None` for a collector.
     pub(crate) nodeid: Option<String>,
-    /// What follows the word (collectors only).
+    /// A collector's line behind the word; the words in front of a part's id.
     pub(crate) text: String,
     pub(crate) message: Option<String>,
 }
@@ -251,7 +262,7 @@ fn known(word: Option<Word>, text: &str, table: &Table) -> Option<Entry> {
     Some(Entry {
         word,
         nodeid: Some(nodeid.to_owned()),
-        text: text[..text.len() - rest.len()].to_owned(),
+        text: String::new(),
         message: message.filter(|text| !text.is_empty()).map(str::to_owned),
     })
 }

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 /// The working folder, and pytest's root folder once its header told it.
 #[derive(Clone, Debug, Default)]
@@ -71,7 +72,7 @@ impl Names {
 
     /// A table from printed ids to the nodeids that pytest listed. Where the header was switched off the root folder
     /// is the working folder or one above it: then the table also holds each id as seen from every folder on the way.
-    pub(crate) fn table<'a>(&self, nodeids: impl Iterator<Item = &'a str>) -> Table {
+    pub(crate) fn table(&self, nodeids: &[Arc<str>]) -> Table {
         let mut table = Table::default();
         for nodeid in nodeids {
             let printed = self.printed(nodeid);
@@ -89,7 +90,12 @@ impl Names {
             if let Some(dotted) = dotted(&printed) {
                 table.add_guess(dotted, nodeid);
             }
-            table.sure.insert(printed, nodeid.to_owned());
+            let printed = if *printed == **nodeid {
+                Arc::clone(nodeid)
+            } else {
+                printed.into()
+            };
+            table.sure.insert(printed, Arc::clone(nodeid));
         }
         table
     }
@@ -98,18 +104,18 @@ impl Names {
 /// Nodeids by the ids that pytest prints for them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
-    sure: HashMap<String, String>,
+    sure: HashMap<Arc<str>, Arc<str>>,
     /// `None`: two nodeids would be printed alike.
-    guessed: HashMap<String, Option<String>>,
+    guessed: HashMap<String, Option<Arc<str>>>,
 }
 
 impl Table {
-    fn add_guess(&mut self, printed: String, nodeid: &str) {
+    fn add_guess(&mut self, printed: String, nodeid: &Arc<str>) {
         let guess = self
             .guessed
             .entry(printed)
-            .or_insert_with(|| Some(nodeid.to_owned()));
-        if guess.as_deref() != Some(nodeid) {
+            .or_insert_with(|| Some(Arc::clone(nodeid)));
+        if guess.as_ref() != Some(nodeid) {
             *guess = None;
         }
     }
@@ -123,7 +129,7 @@ impl Table {
             .sure
             .get(printed)
             .or_else(|| self.guessed.get(printed)?.as_ref());
-        found.map(String::as_str)
+        found.map(|nodeid| &**nodeid)
     }
 
     /// The longest known id that a text begins with, followed by its end or a blank: its nodeid and what follows.
@@ -204,18 +210,18 @@ mod tests {
     #[test]
     fn the_list_of_nodeids_decides() {
         let below = names("/r/sub", "rootdir: /r");
-        let table = below.table(["sub/a.py::t[//x]", "other/b.py::t"].into_iter());
+        let table = below.table(&["sub/a.py::t[//x]", "other/b.py::t"].map(Into::into));
         assert_eq!(table.nodeid("a.py::t[//x]"), Some("sub/a.py::t[//x]"));
         assert_eq!(table.nodeid("a.py::t[/x]"), Some("sub/a.py::t[//x]"));
         assert_eq!(table.nodeid("../other/b.py::t"), Some("other/b.py::t"));
-        let unknown = names("/r/sub", "").table(["sub/a.py::t", "x/b.py::t", "y/b.py::t"].into_iter());
+        let unknown = names("/r/sub", "").table(&["sub/a.py::t", "x/b.py::t", "y/b.py::t"].map(Into::into));
         assert_eq!(unknown.nodeid("a.py::t"), Some("sub/a.py::t"));
         assert_eq!(unknown.nodeid("b.py::t"), None);
     }
 
     #[test]
     fn the_longest_known_id_is_taken() {
-        let table = names("/r", "rootdir: /r").table(["a.py::t[x", "a.py::t[x - y]"].into_iter());
+        let table = names("/r", "rootdir: /r").table(&["a.py::t[x", "a.py::t[x - y]"].map(Into::into));
         assert_eq!(
             table.leading("a.py::t[x - y] - boom"),
             Some(("a.py::t[x - y]", " - boom"))

@@ -4,6 +4,7 @@
 //! of each list the last one counts, since pytest prints its own behind all captured text.
 
 use super::counts::Counts;
+use super::entries::Timings;
 use super::line;
 
 /// Lines kept between two headings at the beginning, and at the end, of what stands there.
@@ -21,7 +22,7 @@ const LIST_BYTES: usize = 256 * 1024 * 1024;
 pub(crate) struct Tail {
     /// Everything up to the lists, bounded.
     pub(crate) text: Text,
-    pub(crate) durations: Option<List>,
+    pub(crate) durations: Option<Timings>,
     pub(crate) summary: Option<List>,
     /// Titles of `!!!!` separators: why pytest stopped.
     pub(crate) stops: Vec<String>,
@@ -72,8 +73,16 @@ impl Tail {
             return;
         }
         match self.into {
-            Into::Durations => add(&mut self.durations, line),
-            Into::Summary => add(&mut self.summary, line),
+            Into::Durations => {
+                if let Some(list) = &mut self.durations {
+                    list.line(line);
+                }
+            }
+            Into::Summary => {
+                if let Some(list) = &mut self.summary {
+                    list.add(line);
+                }
+            }
             Into::Text | Into::Rest => {}
         }
         self.text.line(line);
@@ -83,7 +92,7 @@ impl Tail {
     fn heading(&mut self, mark: char, title: &str) -> bool {
         match (mark, title) {
             ('=', "slowest durations") => {
-                self.durations = Some(List::default());
+                self.durations = Some(Timings::default());
                 self.into = Into::Durations;
             }
             ('=', "short test summary info") => {
@@ -107,12 +116,6 @@ impl Tail {
             _ => return self.into == Into::Text,
         }
         true
-    }
-}
-
-fn add(list: &mut Option<List>, line: &str) {
-    if let Some(list) = list {
-        list.add(line);
     }
 }
 
@@ -228,7 +231,9 @@ FAILED a.py::test_outer
 === 1 failed, 2 passed in 0.20s ===",
         );
         assert_eq!(tail.summary.unwrap().lines, ["FAILED a.py::test_outer"]);
-        assert_eq!(tail.durations.unwrap().lines, ["0.01s call     a.py::test_outer"]);
+        let mut durations = tail.durations.unwrap();
+        durations.close();
+        assert_eq!(durations.order, ["a.py::test_outer".into()]);
         assert!(tail.stops.is_empty());
         assert_eq!(tail.counts, Counts::parse("1 failed, 2 passed in 0.20s"));
     }

@@ -101,11 +101,9 @@ fn timings(pages: &Pages<'_>, books: &[Book]) -> Vec<String> {
     }
     let tests = books.iter().filter(|book| book.result.is_test());
     let known: HashSet<&str> = tests.map(|book| book.result.nodeid.as_str()).collect();
-    let ended = |nodeid: &&String| timings.get(nodeid).is_some_and(Timing::ended);
-    let missing = timings
-        .order
-        .iter()
-        .filter(|nodeid| ended(nodeid) && !known.contains(nodeid.as_str()));
+    let ended = |nodeid: &str| timings.get(nodeid).is_some_and(Timing::ended);
+    let ids = timings.order.iter().map(|nodeid| &**nodeid);
+    let missing = ids.filter(|nodeid| ended(nodeid) && !known.contains(nodeid));
     let missing = missing.map(|nodeid| format!("{nodeid} ran, and no verdict of it was read"));
     let unknown = known.iter().filter(|nodeid| timings.get(nodeid).is_none());
     let unknown = unknown.map(|nodeid| format!("{nodeid} was read, and is not among the tests that ran"));

@@ -20,15 +20,13 @@ pub(super) struct Lists {
 }
 
 impl Lists {
-    pub(super) fn read(session: &Session, tail: &Tail, said: &Counts) -> Self {
-        let timings = tail
-            .durations
-            .as_ref()
-            .map(|list| Timings::parse(&list.lines))
-            .unwrap_or_default();
-        let table = session.names.table(timings.order.iter().map(String::as_str));
-        let lines = tail.summary.as_ref().map_or(&[][..], |list| &list.lines);
-        let mut summary = Summary::parse(lines, &table);
+    /// Takes the lists out of the tail.
+    pub(super) fn read(session: &Session, tail: &mut Tail, said: &Counts) -> Self {
+        let mut timings = tail.durations.take().unwrap_or_default();
+        timings.close();
+        let table = session.names.table(&timings.order);
+        let lines = tail.summary.take().map_or_else(Vec::new, |list| list.lines);
+        let mut summary = Summary::parse(&lines, &table);
         summary.learn_words(said);
         let sound = summary.is_sound() && said.differs_from(&summary.count()).is_none();
         Self {
@@ -59,11 +57,9 @@ pub(super) fn resolve(session: &Session, lists: &Lists) -> Vec<Option<String>> {
 
 /// The longest nodeid that a text begins with, whatever follows.
 fn longest_start<'a>(text: &str, timings: &'a Timings) -> Option<&'a str> {
-    let fits = timings
-        .order
-        .iter()
-        .filter(|nodeid| text.starts_with(nodeid.as_str()));
-    fits.max_by_key(|nodeid| nodeid.len()).map(String::as_str)
+    let ids = timings.order.iter().map(|nodeid| &**nodeid);
+    ids.filter(|nodeid| text.starts_with(nodeid))
+        .max_by_key(|nodeid| nodeid.len())
 }
 
 /// Verdicts in the progress lines by pytest's categories, with what happened during collection, where no line shows it.

@@ -43,10 +43,10 @@ pub(crate) fn complete(
     exact: Option<Exact>,
     events: &mut Vec<TestEvent>,
 ) -> Vec<String> {
-    let tail = session.tail.take().unwrap_or_default();
+    let mut tail = session.tail.take().unwrap_or_default();
     session.progress.plain.close();
     dead_workers(session, events);
-    let lists = Lists::read(session, &tail, said);
+    let lists = Lists::read(session, &mut tail, said);
     let pages = Pages {
         nodeids: lists::resolve(session, &lists),
         live: lists::live_count(session, &lists, said),

@@ -64,7 +64,7 @@ fn uncaptured(pages: &Pages<'_>) -> Option<Vec<Book>> {
 fn add_never_called(books: &mut Vec<Book>, pages: &Pages<'_>) {
     let timings = &pages.lists.timings;
     let known: HashSet<String> = books.iter().map(|book| book.result.nodeid.clone()).collect();
-    for nodeid in &timings.order {
+    for nodeid in timings.order.iter().map(|nodeid| &**nodeid) {
         if !known.contains(nodeid) && timings.get(nodeid).is_some_and(Timing::never_called) {
             books.push(never_called(nodeid));
         }
@@ -107,7 +107,7 @@ fn summary(pages: &Pages<'_>) -> Vec<Book> {
     let mut order: Vec<&str> = pages.nodeids.iter().flatten().map(String::as_str).collect();
     let plain = &pages.session.progress.plain.rows;
     order.extend(plain.iter().filter_map(|row| lists.table.nodeid(&row.id)));
-    order.extend(lists.timings.order.iter().map(String::as_str));
+    order.extend(lists.timings.order.iter().map(|nodeid| &**nodeid));
     let mut seen = HashSet::new();
     let ended = |nodeid: &str| lists.timings.get(nodeid).is_some_and(Timing::ended);
     order.retain(|nodeid| ended(nodeid) && seen.insert(*nodeid));
