@@ -10,6 +10,8 @@
 mod support;
 
 mod bad_input;
+mod coverage;
+mod differential;
 mod doctor;
 #[cfg(unix)]
 mod faults;
@@ -19,4 +21,6 @@ mod layering;
 mod mcp;
 mod outcomes;
 mod person;
+mod round_trip;
 mod trust;
+mod versions;

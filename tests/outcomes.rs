@@ -4,26 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, Pytest};
+use crate::support::{Project, Pytest, rows};
 
 const BACKENDS: [&str; 3] = ["pytest-events", "pytest-json", "pytest-terminal"];
-
-/// Every row of an answer, collection errors included, as `nodeid -> outcome`.
-fn rows(answer: &Value) -> BTreeMap<String, String> {
-    let lists = ["tests", "collection_errors"]
-        .into_iter()
-        .filter_map(|key| answer[key].as_array());
-    let text = |row: &Value, key: &str| row[key].as_str().map(str::to_owned);
-    lists
-        .flatten()
-        .map(|row| {
-            (
-                text(row, "nodeid").unwrap(),
-                text(row, "outcome").unwrap_or("error".to_owned()),
-            )
-        })
-        .collect()
-}
 
 fn run(project: &Project, backend: &str) -> Value {
     let root = project.root();

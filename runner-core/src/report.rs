@@ -263,12 +263,13 @@ impl Iteration {
         }
     }
 
-    /// The first verdict for a test counts. Only another worker that ran the same test may make it worse.
+    /// The first verdict for a test counts, unless a later one is worse: two tests may share a nodeid, and several
+    /// workers may run the same one. A failure is never hidden behind a pass.
     fn second_verdict(&mut self, place: usize, result: &TestResult) {
         let row = &mut self.rows[place];
         let other_worker = row.worker != result.worker;
         let (first, second) = (row.outcome, result.outcome);
-        if other_worker && second.severity() > first.severity() {
+        if second.severity() > first.severity() {
             *row = result.clone();
         }
         let kept = row.outcome;

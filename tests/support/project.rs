@@ -1,5 +1,6 @@
 //! A throw-away repository, and `qaas` run in it.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -119,6 +120,20 @@ impl Project {
         ]);
         answer.json()
     }
+}
+
+/// Every row of an answer, collection errors included, as `nodeid -> outcome`.
+pub(crate) fn rows(answer: &Value) -> BTreeMap<String, String> {
+    let text = |row: &Value, key: &str| row[key].as_str().map(str::to_owned);
+    ["tests", "collection_errors"]
+        .into_iter()
+        .filter_map(|key| answer[key].as_array())
+        .flatten()
+        .map(|row| {
+            let outcome = text(row, "outcome").unwrap_or("error".to_owned());
+            (text(row, "nodeid").unwrap(), outcome)
+        })
+        .collect()
 }
 
 impl Answer {

@@ -147,10 +147,12 @@ pub(super) struct Lock {
 }
 
 impl Lock {
-    /// Makes the lock file and takes it. `None` if somebody else has it.
+    /// Makes the lock file and takes it. `None` if somebody else has it, or had it in between and removed it: a file
+    /// that is made and not yet locked looks like that of somebody who is gone.
     pub(super) fn create(path: &Path) -> io::Result<Option<Self>> {
         let file = create_file(path)?;
-        Ok(try_lock(&file)?.then_some(Self { _file: file }))
+        let taken = try_lock(&file)? && is_at(path, &file);
+        Ok(taken.then_some(Self { _file: file }))
     }
 
     /// Takes the lock of somebody who is gone. `None` while its owner lives.
@@ -158,6 +160,19 @@ impl Lock {
         let file = open_file(path)?;
         Ok(try_lock(&file)?.then_some(Self { _file: file }))
     }
+}
+
+/// Whether the path still names this file.
+#[cfg(unix)]
+fn is_at(path: &Path, file: &File) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let names = fs::symlink_metadata(path).and_then(|there| Ok((there, file.metadata()?)));
+    names.is_ok_and(|(there, here)| (there.dev(), there.ino()) == (here.dev(), here.ino()))
+}
+
+#[cfg(not(unix))]
+fn is_at(_path: &Path, _file: &File) -> bool {
+    true
 }
 
 #[cfg(unix)]
