@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use serde_json::json;
+
 use crate::support::{Project, Pytest, rows};
 
 /// Writes each test's outcome at the end of a plain run, from pytest's own reports.
@@ -65,14 +67,22 @@ fn unpack(project: &Project, name: &str, version: &str) {
     );
 }
 
-fn plain(project: &Project) -> BTreeMap<String, String> {
+fn plain(project: &Project, selector: &str) -> BTreeMap<String, String> {
     let recorder: PathBuf = project.outside().join("recorder");
     let result = project.outside().join("rows.json");
     std::fs::create_dir_all(&recorder).unwrap();
     std::fs::write(recorder.join("recorder.py"), RECORDER).unwrap();
     printed(
         command(Pytest::V9_2.python())
-            .args(["-m", "pytest", "-p", "recorder", "-p", "no:cacheprovider"])
+            .args([
+                "-m",
+                "pytest",
+                "-p",
+                "recorder",
+                "-p",
+                "no:cacheprovider",
+                selector,
+            ])
             .current_dir(project.root())
             .env("PYTHONPATH", recorder)
             .env("PYTHONDONTWRITEBYTECODE", "1")
@@ -81,20 +91,14 @@ fn plain(project: &Project) -> BTreeMap<String, String> {
     serde_json::from_str(&std::fs::read_to_string(result).unwrap()).unwrap()
 }
 
-fn agree(name: &str, version: &str, at_least: usize) {
+fn agree(name: &str, version: &str, selector: &str, at_least: usize) {
     let project = Project::new();
     unpack(&project, name, version);
-    let wanted = plain(&project);
+    let wanted = plain(&project, selector);
     assert!(wanted.len() >= at_least, "{name}: {} tests", wanted.len());
+    let arguments = json!({"selector": selector, "max_bytes": 0}).to_string();
     for backend in ["pytest-events", "pytest-json", "pytest-terminal"] {
-        let words = [
-            "call",
-            "run_suite",
-            "--backend",
-            backend,
-            "--args",
-            r#"{"max_bytes": 0}"#,
-        ];
+        let words = ["call", "run_suite", "--backend", backend, "--args", &arguments];
         let found = rows(&project.qaas(&words).json());
         let differing: Vec<_> = wanted
             .iter()
@@ -107,10 +111,10 @@ fn agree(name: &str, version: &str, at_least: usize) {
 
 #[test]
 fn sqlparse_is_the_same_run() {
-    agree("sqlparse", "0.5.3", 400);
+    agree("sqlparse", "0.5.3", "tests", 400);
 }
 
 #[test]
 fn more_itertools_is_the_same_run() {
-    agree("more-itertools", "10.7.0", 500);
+    agree("more-itertools", "10.7.0", "tests/test_recipes.py", 100);
 }

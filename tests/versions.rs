@@ -64,7 +64,10 @@ fn reruns_are_attempts_and_subtests_spoil_their_test() {
     let flaky = "n = [0]\n\ndef test_second_time():\n    n[0] += 1\n    assert n[0] == 2\n\
                  def test_parts(subtests):\n    for i in range(2):\n        with subtests.test(msg='a - b', i=i):\n            \
                  assert i == 0\n";
-    let answer = run(&project(Pytest::V8_4, "--reruns 1", flaky), &json!({}));
+    let answer = run(
+        &project(Pytest::V8_4, "--reruns 1", flaky),
+        &json!({"max_bytes": 0}),
+    );
     let found = rows(&answer);
     assert_eq!(found["test_a.py::test_second_time"], "passed", "{answer:#}");
     assert_eq!(found["test_a.py::test_parts"], "failed", "{answer:#}");
@@ -72,7 +75,11 @@ fn reruns_are_attempts_and_subtests_spoil_their_test() {
     let again = tests
         .iter()
         .find(|row| row["nodeid"] == "test_a.py::test_second_time");
-    assert_eq!(again.unwrap()["attempt"], 2, "{answer:#}");
+    assert_eq!(
+        again.unwrap()["attempts"].as_array().map(Vec::len),
+        Some(1),
+        "{answer:#}"
+    );
 }
 
 #[test]
