@@ -116,5 +116,5 @@ fn sqlparse_is_the_same_run() {
 
 #[test]
 fn more_itertools_is_the_same_run() {
-    agree("more-itertools", "10.7.0", "tests/test_recipes.py", 100);
+    agree("more-itertools", "10.7.0", "tests/test_more.py::ChunkedTests", 4);
 }
