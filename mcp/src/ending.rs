@@ -6,6 +6,7 @@ use std::time::Duration;
 use runner_core::ops::LiveRuns;
 use runner_core::process::Cancel;
 use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
 /// Runs that were asked politely are ended at once after this.
 const POLITE: Duration = Duration::from_secs(1);
@@ -65,18 +66,24 @@ impl Signals {
     }
 }
 
-/// Waits for `gone` or a signal, then ends all runs and lets `last_words` finish. A second signal ends them at once.
-/// Takes two seconds at most.
+/// Waits for `gone` or a signal, then ends all runs. A second signal ends them at once. Takes two seconds at most.
+///
+/// A client that is gone may still read: `last_words` may finish. After a signal there are none (`silent` is
+/// cancelled): whether a half-finished call is answered must not depend on which task comes first.
 pub(crate) async fn wait(
     gone: impl Future<Output = Ended>,
     live: &LiveRuns,
     stop: &Cancel,
+    silent: &CancellationToken,
     last_words: impl Future<Output = ()>,
 ) -> io::Result<Ended> {
     let mut signals = Signals::take()?;
     let (ended, by) = tokio::select! {
         ended = gone => (ended, "the client, which is gone"),
-        (number, name) = signals.next() => (Ended::Signal(number), name),
+        (number, name) = signals.next() => {
+            silent.cancel();
+            (Ended::Signal(number), name)
+        }
     };
     stop.ask(by);
     let polite = async { timeout(POLITE, live.shut_down(by, false)).await.is_ok() };

@@ -120,7 +120,8 @@ pub async fn serve_http(
         url: format!("http://{address}/mcp"),
         token_file,
     });
-    let ended = ending::wait(std::future::pending(), &desk.live, &stop, std::future::ready(())).await;
+    let nobody = std::future::pending();
+    let ended = ending::wait(nobody, &desk.live, &stop, &closing, std::future::ready(())).await;
     closing.cancel();
     accepting.abort();
     ended.map_err(HttpError::Signals)

@@ -33,9 +33,9 @@ pub async fn serve_stdio(
     writer: impl Write + Send + 'static,
 ) -> std::io::Result<Ended> {
     let stop = Cancel::new();
-    let gone = CancellationToken::new();
+    let (gone, silent) = (CancellationToken::new(), CancellationToken::new());
     let incoming = wire::incoming(reader, &gone);
-    let (outgoing, written) = wire::outgoing(writer, &gone);
+    let (outgoing, written) = wire::outgoing(writer, &gone, silent.clone());
     let transport = AsyncRwTransport::new_server(incoming, outgoing).with_max_line_length(MAX_LINE_BYTES);
     let server = Server::new(desk.clone(), stop.clone());
     let serving = tokio::spawn(async move {
@@ -48,10 +48,10 @@ pub async fn serve_stdio(
         gone.cancelled().await;
         Ended::ClientGone
     };
-    let ended = ending::wait(gone, &desk.live, &stop, async move {
+    let last_words = async move {
         // What was answered is still written out.
         let _ = serving.await;
         let _ = written.await;
-    });
-    ended.await
+    };
+    ending::wait(gone, &desk.live, &stop, &silent, last_words).await
 }

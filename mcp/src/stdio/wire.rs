@@ -77,13 +77,15 @@ impl AsyncRead for Incoming {
 /// Bytes to the client.
 pub(super) struct Outgoing {
     chunks: PollSender<Vec<u8>>,
+    silent: CancellationToken,
 }
 
-/// Writes in a thread. The receiver hears when everything is written, or nothing can be written any more; in the second
-/// case `gone` is cancelled as well: a client that reads no answers is as good as gone.
+/// Writes in a thread, until `silent` is cancelled. The receiver hears when everything is written, or nothing can be
+/// written any more; in the second case `gone` is cancelled as well: a client that reads no answers is as good as gone.
 pub(super) fn outgoing(
     mut sink: impl Write + Send + 'static,
     gone: &CancellationToken,
+    silent: CancellationToken,
 ) -> (Outgoing, oneshot::Receiver<()>) {
     let gone = gone.clone();
     let (sender, mut chunks) = mpsc::channel::<Vec<u8>>(QUEUE);
@@ -100,6 +102,7 @@ pub(super) fn outgoing(
     });
     let outgoing = Outgoing {
         chunks: PollSender::new(sender),
+        silent,
     };
     (outgoing, written)
 }
@@ -114,6 +117,9 @@ impl AsyncWrite for Outgoing {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
+        if self.silent.is_cancelled() {
+            return Poll::Ready(Err(closed(())));
+        }
         match self.chunks.poll_reserve(context) {
             Poll::Pending => Poll::Pending,
             Poll::Ready(Err(error)) => Poll::Ready(Err(closed(error))),
@@ -163,7 +169,7 @@ mod tests {
     async fn everything_is_written_before_the_writer_is_done() {
         let (mut theirs, ours) = std::os::unix::net::UnixStream::pair().unwrap();
         let gone = CancellationToken::new();
-        let (mut writer, written) = outgoing(ours, &gone);
+        let (mut writer, written) = outgoing(ours, &gone, CancellationToken::new());
         let reading = std::thread::spawn(move || {
             let mut read = Vec::new();
             theirs.read_to_end(&mut read).unwrap();
@@ -179,11 +185,22 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn nothing_is_written_once_there_is_to_be_silence() {
+        let (gone, silent) = (CancellationToken::new(), CancellationToken::new());
+        let (mut writer, written) = outgoing(std::io::sink(), &gone, silent.clone());
+        writer.write_all(b"one").await.unwrap();
+        silent.cancel();
+        assert!(writer.write_all(b"two").await.is_err());
+        drop(writer);
+        written.await.unwrap();
+    }
+
+    #[tokio::test]
     async fn a_client_that_does_not_listen_breaks_the_pipe_and_is_gone() {
         let (theirs, ours) = std::os::unix::net::UnixStream::pair().unwrap();
         drop(theirs);
         let gone = CancellationToken::new();
-        let (mut writer, written) = outgoing(ours, &gone);
+        let (mut writer, written) = outgoing(ours, &gone, CancellationToken::new());
         while writer.write_all(&[7; 10_000]).await.is_ok() {}
         written.await.unwrap();
         gone.cancelled().await;
