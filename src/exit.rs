@@ -1,7 +1,7 @@
 //! Exit codes: documented, and fixed. They follow pytest's where it has one.
 
 use runner_core::model::Status;
-use runner_core::ops::{ErrorKind, OpError};
+use runner_core::ops::{self, OpError};
 
 pub(crate) const PASSED: u8 = 0;
 pub(crate) const FAILED: u8 = 1;
@@ -14,25 +14,12 @@ pub(crate) const CANCELLED: u8 = 130;
 
 /// The exit code of a run's status.
 pub(crate) fn of_status(status: Status) -> u8 {
-    match status {
-        Status::Passed => PASSED,
-        Status::Failed => FAILED,
-        Status::NoTests => NO_TESTS,
-        Status::Cancelled => CANCELLED,
-        Status::Broken | Status::Incomplete | Status::TimedOut | Status::Queued | Status::Running => {
-            NOT_JUDGED
-        }
-    }
+    ops::exit(status)
 }
 
 /// The exit code of a question that could not be answered.
 pub(crate) fn of_error(error: &OpError) -> u8 {
-    match error.kind {
-        ErrorKind::BadRequest | ErrorKind::Config | ErrorKind::Untrusted => USAGE,
-        ErrorKind::NoTests => NO_TESTS,
-        ErrorKind::Broken => NOT_JUDGED,
-        ErrorKind::Cancelled => CANCELLED,
-    }
+    error.exit()
 }
 
 /// The exit code of several runs: the one that says the worst.
