@@ -8,7 +8,7 @@ mod lists;
 mod rows;
 
 use runner_core::event::TestEvent;
-use runner_core::model::{Phase, TestResult};
+use runner_core::model::{CollectionError, Phase, TestResult};
 
 use super::counts::Counts;
 use super::reader::Exact;
@@ -55,26 +55,11 @@ pub(crate) fn complete(
         lists,
         said,
     };
-    let (mut text_books, mut contradictions) = rows::from_text(&pages);
-    contradictions.extend(check::all(&pages, &text_books));
-    let mut exact = exact.map(|exact| rows::from_exact(exact, &pages));
-    if let Some((books, _)) = &exact {
-        let wrong = check::exact(&pages, books, &text_books);
-        if contradictions.is_empty() && !wrong.is_empty() {
-            // pytest's own output agrees with itself twice over: something else wrote or reshaped the report.
-            let message = format!(
-                "the report file disagrees with what pytest printed, so rows are read from its output: {}",
-                wrong.join("; ")
-            );
-            events.push(TestEvent::Warning { message });
-            exact = None;
-        } else {
-            contradictions = wrong;
-        }
-    }
+    let (books, mut contradictions) = rows::from_text(&pages);
+    contradictions.extend(check::all(&pages, &books));
     let (mut books, collected) = match exact {
-        Some((books, errors)) => (books, errors),
-        None => (std::mem::take(&mut text_books), Vec::new()),
+        Some(exact) => choose(exact, books, &pages, &mut contradictions, events),
+        None => (books, Vec::new()),
     };
     detail::reasons(&mut books, &pages);
     detail::durations(&mut books, &pages);
@@ -114,6 +99,29 @@ fn recount(session: &Session, books: &[Book], events: &mut Vec<TestEvent>) {
         let deselected = collected.deselected;
         events.push(TestEvent::Counted { selected, deselected });
     }
+}
+
+/// Rows of the report file, unless pytest's own output agrees with itself twice over and disagrees with the file.
+fn choose(
+    exact: Exact,
+    text_books: Vec<Book>,
+    pages: &Pages<'_>,
+    contradictions: &mut Vec<String>,
+    events: &mut Vec<TestEvent>,
+) -> (Vec<Book>, Vec<CollectionError>) {
+    let (books, collected) = rows::from_exact(exact, pages);
+    let wrong = check::exact(pages, &books, &text_books);
+    if contradictions.is_empty() && !wrong.is_empty() {
+        // Something else wrote the file, or reshaped it.
+        let message = format!(
+            "the report file disagrees with what pytest printed, so rows are read from its output: {}",
+            wrong.join("; ")
+        );
+        events.push(TestEvent::Warning { message });
+        return (text_books, Vec::new());
+    }
+    *contradictions = wrong;
+    (books, collected)
 }
 
 /// Settles a session by a report file alone: its text has no line of counts (a plug-in replaced pytest's own).
