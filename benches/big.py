@@ -2,6 +2,7 @@
 """30,000 tests, 300 of them failing: peak memory of qaas itself, size of an agent's answer, CPU against plain pytest."""
 import argparse
 import json
+import os
 import subprocess
 import threading
 import time
@@ -17,6 +18,8 @@ parser.add_argument("--failing", type=int, default=300)
 parser.add_argument("--backend", default="pytest-events")
 options = parser.parse_args()
 qaas = str(Path(options.qaas).resolve())
+# Absolute, but never resolved: a virtual environment's interpreter is a link.
+options.python = os.path.abspath(options.python)
 
 
 def peak_mib(pid: int) -> float:

@@ -2,6 +2,7 @@
 """What `qaas run` costs beyond plain `python -m pytest -q`, on suites of several sizes and with each backend."""
 import argparse
 import json
+import os
 from pathlib import Path
 
 import common
@@ -14,6 +15,8 @@ parser.add_argument("--sizes", type=int, nargs="*", default=[1, 1000])
 parser.add_argument("--backends", nargs="*", default=["pytest-events", "pytest-json", "pytest-terminal"])
 options = parser.parse_args()
 qaas = str(Path(options.qaas).resolve())
+# Absolute, but never resolved: a virtual environment's interpreter is a link.
+options.python = os.path.abspath(options.python)
 
 for size in options.sizes:
     with common.folder() as base:
