@@ -22,6 +22,8 @@ pub struct Project {
     /// The tool that keeps the Python environment, by its lock file: `uv`, `poetry`, `pdm`, `pipenv`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub manager: Option<String>,
+    /// What the project calls itself in `pyproject.toml`, `setup.cfg` or `package.json`.
+    pub name: Option<String>,
     /// Programs of other frameworks that were looked for and found, by name (`node`, `cargo`).
     pub programs: BTreeMap<String, PathBuf>,
     /// Packages of the JavaScript project (`package.json` and `node_modules`), name to version.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 
+use super::clean::is_secret_name;
 use crate::config::Env;
 use crate::environment::Environment;
 use crate::plan::Step;
@@ -86,17 +87,24 @@ pub struct ChildEnvironment {
     pub dropped: Vec<String>,
 }
 
-/// The environment under `policy`. `private_tmp` becomes the TMPDIR where the policy has private folders.
+/// The environment under `policy`. `project` is the project's own name: variables named after it (`YARL_NO_EXTENSIONS`
+/// of yarl) are its switches, and without them its tests would not be what they are elsewhere; ones whose name is that
+/// of a secret are not among them. `private_tmp` becomes the TMPDIR where the policy has private folders.
 pub fn child_environment(
     policy: &Policy,
     caller: &Environment,
     env: &Env,
+    project: Option<&str>,
     private_tmp: Option<&Path>,
 ) -> ChildEnvironment {
+    let own = project.and_then(own_prefix);
     let passes = |name: &str| {
         !matches(NEVER, name)
             && (policy.inherit_environment
                 || matches(ALLOWED, name)
+                || own
+                    .as_ref()
+                    .is_some_and(|own| name.starts_with(own) && !is_secret_name(name))
                 || env.pass.iter().any(|pattern| matches_one(pattern, name)))
     };
     let mut vars: BTreeMap<String, String> = BTreeMap::new();
@@ -142,6 +150,18 @@ impl ChildEnvironment {
             .map(|(name, value)| (name.into(), value.into()))
             .collect()
     }
+}
+
+/// `more-itertools` -> `MORE_ITERTOOLS_`. `None` for a name too short to mean anything.
+fn own_prefix(project: &str) -> Option<String> {
+    let word = |c: char| {
+        if c.is_ascii_alphanumeric() {
+            c.to_ascii_uppercase()
+        } else {
+            '_'
+        }
+    };
+    (project.len() >= 3).then(|| project.chars().map(word).chain(['_']).collect())
 }
 
 fn matches(patterns: &[&str], name: &str) -> bool {
@@ -214,7 +234,7 @@ mod tests {
             pass: vec!["DATABASE_URL".into()],
             set: BTreeMap::from([("APP".into(), "test".into())]),
         };
-        let child = child_environment(&Policy::agent(), &everything, &env, Some(Path::new("/s/t")));
+        let child = child_environment(&Policy::agent(), &everything, &env, None, Some(Path::new("/s/t")));
         let mut expected = [ALL, &["DATABASE_URL", "APP", "TMPDIR"]].concat();
         expected.sort_unstable();
         assert_eq!(child.vars.keys().collect::<Vec<_>>(), expected);
@@ -234,7 +254,7 @@ mod tests {
     fn a_persons_tests_get_all_but_what_belongs_to_an_outer_run() {
         let mut everything = caller(&[ALL, OTHERS, NOBODYS, &["TMPDIR"]].concat());
         everything.undecodable = vec!["LATIN".into()];
-        let child = child_environment(&Policy::person(), &everything, &Env::default(), None);
+        let child = child_environment(&Policy::person(), &everything, &Env::default(), None, None);
         let mut expected = [ALL, OTHERS, &["TMPDIR"]].concat();
         expected.sort_unstable();
         assert_eq!(child.vars.keys().collect::<Vec<_>>(), expected);
@@ -248,6 +268,7 @@ mod tests {
             &Policy::person(),
             &caller(&["A", "B", "PYTHONPATH"]),
             &Env::default(),
+            None,
             None,
         );
         let step = Step {
@@ -266,5 +287,22 @@ mod tests {
             vars,
             expected.map(|(name, value)| (name.into(), value.into())).into()
         );
+    }
+
+    #[test]
+    fn variables_named_after_the_project_reach_its_tests_but_no_secrets() {
+        let caller = caller(&["MORE_ITERTOOLS_SLOW", "MORE_ITERTOOLS_TOKEN", "MORE_LUCK", "PATH"]);
+        let child = child_environment(
+            &Policy::agent(),
+            &caller,
+            &Env::default(),
+            Some("more-itertools"),
+            None,
+        );
+        assert_eq!(
+            child.vars.keys().collect::<Vec<_>>(),
+            ["MORE_ITERTOOLS_SLOW", "PATH"]
+        );
+        assert_eq!(child.dropped, ["MORE_ITERTOOLS_TOKEN", "MORE_LUCK"]);
     }
 }

@@ -64,7 +64,14 @@ impl Engine {
         if let Some(tmp) = &private {
             std::fs::create_dir(tmp).map_err(|source| no_scratch(&StoreError::unusable(tmp, &source)))?;
         }
-        let environment = child_environment(&order.policy, &self.environment, &order.env, private.as_deref());
+        let own_name = order.project.name.as_deref();
+        let environment = child_environment(
+            &order.policy,
+            &self.environment,
+            &order.env,
+            own_name,
+            private.as_deref(),
+        );
         facts.dropped_variables.clone_from(&environment.dropped);
         let request = self.request(order, &scratch);
         let (plan, owners) = make_plan(order, &request).map_err(|error| EndCause::Failed {

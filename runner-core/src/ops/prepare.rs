@@ -179,7 +179,7 @@ async fn tools(desk: &Desk, suite: &Suite, cwd: &Path, env: &Env) -> Result<(Pro
         && interpreter.packages.is_none()
     {
         // Started as the tests will be: with their environment, not with the caller's secrets.
-        let vars = child_environment(&desk.policy, &desk.environment, env, None).vars;
+        let vars = child_environment(&desk.policy, &desk.environment, env, None, None).vars;
         let environment = Environment {
             vars,
             ..(*desk.environment).clone()
