@@ -107,15 +107,15 @@ pub(super) fn remove_stale(scratches: &Path) {
         if !is_scratch_name(&entry.file_name().to_string_lossy()) || !is_own_folder(&path) {
             continue;
         }
-        let owner_is_gone = match Lock::take_over(&path.join(LOCK)) {
-            // Held while we remove it, so that two of us do not work on the same.
-            Ok(lock) => lock.is_some(),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => is_older_than(&path, UNLOCKED_AGE),
-            Err(_) => false,
+        // Held until the folder is gone: let go earlier, whoever is just making it would take it and lose it.
+        let _held = match Lock::take_over(&path.join(LOCK)) {
+            Ok(Some(lock)) => Some(lock),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && is_older_than(&path, UNLOCKED_AGE) => {
+                None
+            }
+            Ok(None) | Err(_) => continue,
         };
-        if owner_is_gone {
-            let _ = remove_tree(&path);
-        }
+        let _ = remove_tree(&path);
     }
 }
 
