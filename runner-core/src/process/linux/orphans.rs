@@ -11,7 +11,7 @@ use std::io;
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::time::Duration;
 
-use rustix::process::{Pid, WaitOptions, getpid, getsid, set_child_subreaper, waitpid};
+use rustix::process::{Pid, WaitOptions, getpid, set_child_subreaper, waitpid};
 
 use super::cgroup::{self, Cgroup};
 use super::control::MainExit;
@@ -66,7 +66,9 @@ pub(super) fn sweep(main: Option<i32>, lost: Lost, bound: Duration) -> Swept {
         main,
         since: lost.start,
         cgroup: Cgroup::of(lost.pid, lost.start),
-        session: getsid(None).map_or(0, |session| session.as_raw_nonzero().get()),
+        // Read here and not asked by `getsid`: for a session that began outside this pid namespace (a container's
+        // shell) the kernel answers 0, which is a session like any other here and no id to rustix.
+        session: proc::read(getpid().as_raw_nonzero().get()).map_or(0, |me| me.session),
         swept: Swept::default(),
     };
     orphans.swept.ended = proc::labels(&orphans.members());
