@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use runner_core::ops::Scope;
 
 /// A test runner for people and for AI agents: facts, and a status that cannot lie.
 #[derive(Debug, Parser)]
@@ -117,21 +118,35 @@ pub(crate) enum Command {
     External(Vec<OsString>),
 }
 
+/// Where a run is done, and for how long.
+#[derive(Debug, Args)]
+pub(crate) struct Place {
+    /// Which suite of qaas.toml
+    #[arg(long, value_name = "NAME")]
+    suite: Option<String>,
+    /// Run in this folder of the repository
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<String>,
+    /// Time limit of each run (`90s`, `5m`)
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    timeout: Option<Duration>,
+}
+
+impl Place {
+    pub(crate) fn scope(self) -> Scope {
+        let Self { suite, cwd, timeout } = self;
+        Scope { suite, cwd, timeout }
+    }
+}
+
 /// What narrows a run.
 #[derive(Debug, Args)]
 pub(crate) struct Narrow {
     /// Files, folders, node ids, or a keyword expression
     #[arg(value_name = "SELECTOR")]
     pub(crate) selectors: Vec<String>,
-    /// Which suite of qaas.toml
-    #[arg(long, value_name = "NAME")]
-    pub(crate) suite: Option<String>,
-    /// Run in this folder of the repository
-    #[arg(long, value_name = "DIR")]
-    pub(crate) cwd: Option<String>,
-    /// Time limit (`90s`, `5m`)
-    #[arg(long, value_name = "TIME", value_parser = duration)]
-    pub(crate) timeout: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) place: Place,
 }
 
 #[derive(Debug, Args)]
@@ -175,13 +190,8 @@ pub(crate) struct Repeat {
     /// How many times
     #[arg(short = 'n', value_name = "N", default_value_t = 10)]
     pub(crate) n: u32,
-    #[arg(long, value_name = "NAME")]
-    pub(crate) suite: Option<String>,
-    #[arg(long, value_name = "DIR")]
-    pub(crate) cwd: Option<String>,
-    /// Time limit of each run (`90s`, `5m`)
-    #[arg(long, value_name = "TIME", value_parser = duration)]
-    pub(crate) timeout: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) place: Place,
 }
 
 #[derive(Debug, Args)]

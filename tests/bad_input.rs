@@ -130,7 +130,12 @@ fn no_interpreter_and_no_pytest_are_told_with_the_way_out() {
     );
     let (_, text) = refused(&named, "run_suite", &json!({}));
     assert!(text.contains("gone/bin/python"), "{text}");
-    assert_eq!(named.qaas(&["run"]).code, Some(2));
+    assert_eq!(
+        named.qaas(&["run"]).code,
+        Some(4),
+        "what is named wrongly is an argument"
+    );
+    assert_eq!(project().qaas(&["run", "--python", "gone"]).code, Some(4));
 
     let bare = crate::support::venv("bare");
     let bare = bare.ancestors().nth(2).unwrap().to_str().unwrap();

@@ -20,9 +20,7 @@ pub(super) async fn run(context: &Context, command: Coverage) -> u8 {
     let arguments = get_coverage::Arguments {
         paths: command.paths,
         selectors: command.narrow.selectors,
-        cwd: command.narrow.cwd,
-        timeout: command.narrow.timeout,
-        suite: command.narrow.suite,
+        scope: command.narrow.place.scope(),
         ..get_coverage::Arguments::default()
     };
     let mut watch = Watch::new(format, paint, Detail::Failures);

@@ -18,9 +18,7 @@ pub(super) async fn run(context: &Context, command: List) -> u8 {
     };
     let arguments = list_tests::Arguments {
         selectors: command.narrow.selectors,
-        cwd: command.narrow.cwd,
-        timeout: command.narrow.timeout,
-        suite: command.narrow.suite,
+        scope: command.narrow.place.scope(),
         ..list_tests::Arguments::default()
     };
     let answer = match list_tests::run(&desk, arguments, signals::cancel(), &mut |_| {}).await {

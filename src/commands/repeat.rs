@@ -19,9 +19,7 @@ pub(super) async fn run(context: &Context, command: Repeat) -> u8 {
     let arguments = run_n_times::Arguments {
         test_id: command.test_id,
         n: command.n,
-        cwd: command.cwd,
-        timeout: command.timeout,
-        suite: command.suite,
+        scope: command.place.scope(),
         background: false,
     };
     let mut watch = Watch::new(format, paint, Detail::Failures);

@@ -62,9 +62,7 @@ fn arguments(command: Run) -> run_suite::Arguments {
         } else {
             command.maxfail
         },
-        cwd: command.narrow.cwd,
-        timeout: command.narrow.timeout,
-        suite: command.narrow.suite,
+        scope: command.narrow.place.scope(),
         keyword: command.keyword,
         markers: command.markers,
         workers: command.workers,

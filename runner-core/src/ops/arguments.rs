@@ -67,6 +67,13 @@ impl<'a> Reader<'a> {
         Ok(strings)
     }
 
+    /// What a call narrows its run to: `selector`, and however many `selectors`.
+    pub(super) fn selectors(&mut self) -> Result<Vec<String>, OpError> {
+        let one = self.string("selector")?;
+        let many = self.strings("selectors")?;
+        Ok(one.into_iter().chain(many).collect())
+    }
+
     pub(super) fn flag(&mut self, name: &'static str) -> Result<bool, OpError> {
         match self.take(name) {
             None => Ok(false),

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -13,7 +12,7 @@ use super::prepare::{Common, perform};
 use super::rows::{self, round, warnings};
 use super::unanswered::unanswered;
 use super::{
-    Desk, EnvironmentFacts, ErrorKind, NextCall, OpError, Row, TAIL_CHARS, Tool, Totals, cut, words,
+    Desk, EnvironmentFacts, ErrorKind, NextCall, OpError, Row, Scope, TAIL_CHARS, Tool, Totals, cut, words,
 };
 use crate::backend::{Capability, Mode, Need, TestBackend};
 use crate::config::CoverageChoice;
@@ -32,11 +31,8 @@ const LOWEST: usize = 5;
 pub struct Arguments {
     /// Source files or folders to measure. Empty: what the project's own configuration says.
     pub paths: Vec<String>,
-    pub selector: Option<String>,
     pub selectors: Vec<String>,
-    pub cwd: Option<String>,
-    pub timeout: Option<Duration>,
-    pub suite: Option<String>,
+    pub scope: Scope,
     pub background: bool,
     /// Typed by a person after `--`.
     pub extra_args: Vec<String>,
@@ -48,11 +44,8 @@ impl Arguments {
         let mut reader = Reader::new("get_coverage", map);
         let arguments = Self {
             paths: reader.strings("paths")?,
-            selector: reader.string("selector")?,
-            selectors: reader.strings("selectors")?,
-            cwd: reader.string("cwd")?,
-            timeout: reader.seconds("timeout_s", 1.0)?,
-            suite: reader.string("suite")?,
+            selectors: reader.selectors()?,
+            scope: Scope::read(&mut reader)?,
             background: reader.flag("background")?,
             extra_args: Vec::new(),
         };
@@ -122,19 +115,7 @@ pub async fn run(
 
 /// What the engine is to do.
 pub(super) async fn order(desk: &Desk, arguments: &Arguments) -> Result<Order, OpError> {
-    let common = Common {
-        suite: arguments.suite.clone(),
-        cwd: arguments.cwd.clone(),
-        selectors: arguments
-            .selector
-            .iter()
-            .chain(&arguments.selectors)
-            .cloned()
-            .collect(),
-        ids: Vec::new(),
-        lenient: false,
-        timeout: arguments.timeout,
-    };
+    let common = Common::of(&arguments.scope, &arguments.selectors);
     let mut order = common.order(desk, Tool::GetCoverage, Mode::Run).await?;
     order.coverage = Some(coverage_backend(desk, &order)?);
     for path in &arguments.paths {

@@ -1,7 +1,6 @@
 //! `list_tests`: which tests there are. Collects, runs none.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -10,7 +9,7 @@ use super::arguments::Reader;
 use super::prepare::{Common, perform};
 use super::rows::{self, warnings};
 use super::unanswered::unanswered;
-use super::{Desk, EnvironmentFacts, ErrorKind, OpError, Tool, locate, words};
+use super::{Desk, EnvironmentFacts, ErrorKind, OpError, Scope, Tool, locate, words};
 use crate::backend::{Capability, Mode};
 use crate::engine::{EventSink, Order, new_run_id};
 use crate::model::{CollectionError, Status};
@@ -20,11 +19,8 @@ use crate::report::Report;
 /// What may be asked.
 #[derive(Clone, Debug, Default)]
 pub struct Arguments {
-    pub selector: Option<String>,
     pub selectors: Vec<String>,
-    pub cwd: Option<String>,
-    pub timeout: Option<Duration>,
-    pub suite: Option<String>,
+    pub scope: Scope,
     /// Typed by a person: `-k`.
     pub keyword: Option<String>,
     /// Typed by a person: `-m`.
@@ -36,11 +32,8 @@ impl Arguments {
     pub fn from_json(map: &Map<String, Value>) -> Result<Self, OpError> {
         let mut reader = Reader::new("list_tests", map);
         let arguments = Self {
-            selector: reader.string("selector")?,
-            selectors: reader.strings("selectors")?,
-            cwd: reader.string("cwd")?,
-            timeout: reader.seconds("timeout_s", 1.0)?,
-            suite: reader.string("suite")?,
+            selectors: reader.selectors()?,
+            scope: Scope::read(&mut reader)?,
             ..Self::default()
         };
         reader.finish()?;
@@ -86,19 +79,7 @@ pub async fn run(
 }
 
 async fn order(desk: &Desk, arguments: &Arguments) -> Result<Order, OpError> {
-    let common = Common {
-        suite: arguments.suite.clone(),
-        cwd: arguments.cwd.clone(),
-        selectors: arguments
-            .selector
-            .iter()
-            .chain(&arguments.selectors)
-            .cloned()
-            .collect(),
-        ids: Vec::new(),
-        lenient: false,
-        timeout: arguments.timeout,
-    };
+    let common = Common::of(&arguments.scope, &arguments.selectors);
     let mut order = common.order(desk, Tool::ListTests, Mode::List).await?;
     let info = order.backend.info();
     if !info.can(Capability::List) {

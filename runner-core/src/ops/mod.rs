@@ -17,6 +17,7 @@ mod near;
 mod next;
 mod prepare;
 mod rows;
+mod scope;
 mod suites;
 #[cfg(test)]
 mod tests;
@@ -41,6 +42,7 @@ pub use facts::EnvironmentFacts;
 pub use live::{LiveRun, LiveRuns};
 pub use next::NextCall;
 pub use rows::{FailurePlace, Row, Totals};
+pub use scope::Scope;
 pub use suites::suite_names;
 pub use trust::{surface, trust};
 

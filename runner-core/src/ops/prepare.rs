@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::live::Recording;
 use super::suites::{self, Wish};
 use super::trust;
-use super::{Answer, Desk, ErrorKind, NextCall, OpError, Started, Tool, cut, locate};
+use super::{Answer, Desk, ErrorKind, NextCall, OpError, Scope, Started, Tool, cut, locate};
 use crate::backend::{Capability, Mode};
 use crate::config::{Env, Suite};
 use crate::engine::{EventSink, Order, child_environment, new_run_id};
@@ -22,22 +22,37 @@ use crate::selector::{MAX_SELECTOR_BYTES, Selection, Selector};
 /// What all tools that run something have in common.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Common {
-    pub(super) suite: Option<String>,
-    pub(super) cwd: Option<String>,
+    pub(super) scope: Scope,
     /// As they were written.
     pub(super) selectors: Vec<String>,
     /// Taken as nodeids, whatever they look like.
     pub(super) ids: Vec<String>,
     /// Whether some of the ids may be gone.
     pub(super) lenient: bool,
-    pub(super) timeout: Option<Duration>,
 }
 
 impl Common {
+    pub(super) fn of(scope: &Scope, selectors: &[String]) -> Self {
+        Self {
+            scope: scope.clone(),
+            selectors: selectors.to_vec(),
+            ..Self::default()
+        }
+    }
+
+    /// One test, by its id.
+    pub(super) fn of_test(scope: &Scope, id: &str) -> Self {
+        Self {
+            scope: scope.clone(),
+            ids: vec![id.to_owned()],
+            ..Self::default()
+        }
+    }
+
     /// Everything that an order needs from the arguments alone.
     pub(super) async fn order(&self, desk: &Desk, tool: Tool, mode: Mode) -> Result<Order, OpError> {
         self.make(desk, tool, mode).await.map_err(|mut error| {
-            error.known.cwd.get_or_insert_with(|| match &self.cwd {
+            error.known.cwd.get_or_insert_with(|| match &self.scope.cwd {
                 Some(cwd) => cut::echo(cwd),
                 None => desk.root.display().to_string(),
             });
@@ -49,18 +64,18 @@ impl Common {
 
     async fn make(&self, desk: &Desk, tool: Tool, mode: Mode) -> Result<Order, OpError> {
         let settings = desk.settings()?;
-        let asked_cwd = match &self.cwd {
+        let asked_cwd = match &self.scope.cwd {
             Some(text) => Some(project::resolve_dir(&desk.root, text)?),
             None => None,
         };
         let asked: Vec<String> = self.selectors.iter().chain(&self.ids).cloned().collect();
         let wish = Wish {
-            suite: self.suite.as_deref(),
+            suite: self.scope.suite.as_deref(),
             cwd: asked_cwd.as_deref(),
             selectors: &asked,
         };
         let mut suite = suites::choose(&desk.root, &desk.registry, suites::all(desk)?, &wish)?;
-        let timeout = time_limit(desk, &suite, self.timeout)?;
+        let timeout = time_limit(desk, &suite, self.scope.timeout)?;
         let folder = project::resolve_dir(&desk.root, &suite.dir.to_string_lossy())?;
         let cwd = asked_cwd.unwrap_or_else(|| folder.clone());
         let mut paths = Vec::with_capacity(suite.paths.len());
@@ -187,8 +202,22 @@ async fn tools(desk: &Desk, suite: &Suite, cwd: &Path, env: &Env) -> Result<(Pro
         let asked = project::ask(interpreter, &desk.engine.supervisor, &environment).await?;
         project.interpreter = Some(asked);
     }
-    let choice = project::choose_backend(&desk.registry, suite, &project, &desk.overrides)?;
+    let choice = project::choose_backend(&desk.registry, suite, &project, &desk.overrides)
+        .map_err(|error| without_backend(desk, suite, error))?;
     Ok((project, choice))
+}
+
+/// An interpreter that is not there is the project's trouble, unless somebody named it: then it is theirs to mend.
+fn without_backend(desk: &Desk, suite: &Suite, error: ProjectError) -> OpError {
+    let mut error = OpError::from(error);
+    if error.error.code == "no_interpreter" {
+        if desk.overrides.python.is_some() {
+            error.kind = ErrorKind::BadRequest;
+        } else if suite.options.contains_key("python") {
+            error.kind = ErrorKind::Config;
+        }
+    }
+    error
 }
 
 /// Where selectors are looked for.

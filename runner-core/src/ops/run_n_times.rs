@@ -14,7 +14,7 @@ use super::rows::{round, warnings};
 use super::run_single::{self, Reading, SingleOutcome};
 use super::unanswered::{cwd_argument, unanswered};
 
-use super::{Desk, EnvironmentFacts, ErrorKind, MAX_REPEATS, NextCall, OpError, Tool, cut, words};
+use super::{Desk, EnvironmentFacts, ErrorKind, MAX_REPEATS, NextCall, OpError, Scope, Tool, cut, words};
 use crate::backend::Mode;
 use crate::engine::{EventSink, Order, new_run_id};
 use crate::event::RunEvent;
@@ -35,10 +35,7 @@ pub struct Arguments {
     pub test_id: String,
     /// At least 1; for agents at most [`MAX_REPEATS`].
     pub n: u32,
-    pub cwd: Option<String>,
-    /// For one iteration.
-    pub timeout: Option<Duration>,
-    pub suite: Option<String>,
+    pub scope: Scope,
     pub background: bool,
 }
 
@@ -55,9 +52,7 @@ impl Arguments {
                 .count("n", 1, MAX_REPEATS)
                 .map_err(over_cap)?
                 .ok_or_else(|| OpError::bad_argument("`n` is required"))?,
-            cwd: reader.string("cwd")?,
-            timeout: reader.seconds("timeout_s", 1.0)?,
-            suite: reader.string("suite")?,
+            scope: Scope::read(&mut reader)?,
             background: reader.flag("background")?,
         };
         reader.finish()?;
@@ -156,14 +151,7 @@ fn is_hopeless(report: &Report) -> bool {
 
 /// What the engine is to do.
 pub(super) async fn order(desk: &Desk, arguments: &Arguments) -> Result<Order, OpError> {
-    let common = Common {
-        suite: arguments.suite.clone(),
-        cwd: arguments.cwd.clone(),
-        selectors: Vec::new(),
-        ids: vec![arguments.test_id.clone()],
-        lenient: false,
-        timeout: arguments.timeout,
-    };
+    let common = Common::of_test(&arguments.scope, &arguments.test_id);
     let mut order = common.order(desk, Tool::RunNTimes, Mode::Run).await?;
     order.iterations = arguments.n.max(1);
     order.total_timeout = (desk.policy.caller == Caller::Agent).then_some(TOTAL_LIMIT);

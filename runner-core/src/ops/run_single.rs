@@ -1,7 +1,5 @@
 //! `run_single`: one test by its exact id, with its whole failure text.
 
-use std::time::Duration;
-
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -12,7 +10,8 @@ use super::prepare::{Common, perform};
 use super::rows::{self, round};
 use super::unanswered::{cwd_argument, unanswered};
 use super::{
-    Desk, EnvironmentFacts, ErrorKind, NextCall, OUTPUT_CHARS, OpError, Row, TAIL_CHARS, Tool, cut, words,
+    Desk, EnvironmentFacts, ErrorKind, NextCall, OUTPUT_CHARS, OpError, Row, Scope, TAIL_CHARS, Tool, cut,
+    words,
 };
 use crate::backend::Mode;
 use crate::engine::{EventSink, Order, new_run_id};
@@ -24,9 +23,7 @@ use crate::report::{Iteration, Report};
 #[derive(Clone, Debug, Default)]
 pub struct Arguments {
     pub test_id: String,
-    pub cwd: Option<String>,
-    pub timeout: Option<Duration>,
-    pub suite: Option<String>,
+    pub scope: Scope,
     pub background: bool,
 }
 
@@ -36,24 +33,11 @@ impl Arguments {
         let mut reader = Reader::new("run_single", map);
         let arguments = Self {
             test_id: reader.required_string("test_id")?,
-            cwd: reader.string("cwd")?,
-            timeout: reader.seconds("timeout_s", 1.0)?,
-            suite: reader.string("suite")?,
+            scope: Scope::read(&mut reader)?,
             background: reader.flag("background")?,
         };
         reader.finish()?;
         Ok(arguments)
-    }
-
-    fn common(&self) -> Common {
-        Common {
-            suite: self.suite.clone(),
-            cwd: self.cwd.clone(),
-            selectors: Vec::new(),
-            ids: vec![self.test_id.clone()],
-            lenient: false,
-            timeout: self.timeout,
-        }
     }
 }
 
@@ -147,7 +131,8 @@ pub async fn run(
 
 /// What the engine is to do.
 pub(super) async fn order(desk: &Desk, arguments: &Arguments) -> Result<Order, OpError> {
-    arguments.common().order(desk, Tool::RunSingle, Mode::Run).await
+    let common = Common::of_test(&arguments.scope, &arguments.test_id);
+    common.order(desk, Tool::RunSingle, Mode::Run).await
 }
 
 /// Adds the ids that may have been meant.

@@ -1,7 +1,5 @@
 //! `run_suite`: many tests, their rows, totals and the run's status.
 
-use std::time::Duration;
-
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -10,8 +8,8 @@ use super::prepare::{Common, perform};
 use super::rows::{self, round};
 use super::unanswered::unanswered;
 use super::{
-    Changes, Desk, EnvironmentFacts, ErrorKind, NextCall, OpError, Row, TAIL_CHARS, Tool, Totals, changes,
-    cut, get_run, suites, words,
+    Changes, Desk, EnvironmentFacts, ErrorKind, NextCall, OpError, Row, Scope, TAIL_CHARS, Tool, Totals,
+    changes, cut, get_run, suites, words,
 };
 use crate::backend::{Capability, Mode};
 use crate::engine::{EventSink, Order, new_run_id};
@@ -22,16 +20,12 @@ use crate::report::{Iteration, Report};
 /// What may be asked.
 #[derive(Clone, Debug, Default)]
 pub struct Arguments {
-    /// A path, a nodeid or a keyword expression.
-    pub selector: Option<String>,
-    /// Several of them.
+    /// Paths, nodeids or keyword expressions. Empty: everything.
     pub selectors: Vec<String>,
     /// A run id, or `last`: run again what failed there.
     pub failed_of: Option<String>,
     pub max_failures: Option<u32>,
-    pub cwd: Option<String>,
-    pub timeout: Option<Duration>,
-    pub suite: Option<String>,
+    pub scope: Scope,
     pub background: bool,
     /// Typed by a person: `-k`.
     pub keyword: Option<String>,
@@ -48,19 +42,15 @@ impl Arguments {
     pub fn from_json(map: &Map<String, Value>) -> Result<Self, OpError> {
         let mut reader = Reader::new("run_suite", map);
         let arguments = Self {
-            selector: reader.string("selector")?,
-            selectors: reader.strings("selectors")?,
+            selectors: reader.selectors()?,
             failed_of: reader.string("failed_of")?,
             max_failures: reader.count("max_failures", 1, u32::MAX)?,
-            cwd: reader.string("cwd")?,
-            timeout: reader.seconds("timeout_s", 1.0)?,
-            suite: reader.string("suite")?,
+            scope: Scope::read(&mut reader)?,
             background: reader.flag("background")?,
             ..Self::default()
         };
         reader.finish()?;
-        if arguments.failed_of.is_some() && (arguments.selector.is_some() || !arguments.selectors.is_empty())
-        {
+        if arguments.failed_of.is_some() && !arguments.selectors.is_empty() {
             return Err(OpError::bad_argument(
                 "`failed_of` is a selection of its own and goes without `selector` and `selectors`",
             ));
@@ -70,10 +60,7 @@ impl Arguments {
 
     /// Whether the call leaves it to qaas what to run.
     fn names_nothing(&self) -> bool {
-        self.suite.is_none()
-            && self.selector.is_none()
-            && self.selectors.is_empty()
-            && self.failed_of.is_none()
+        self.scope.suite.is_none() && self.selectors.is_empty() && self.failed_of.is_none()
     }
 }
 
@@ -156,7 +143,7 @@ pub async fn run_all(
         Ok(names) => names,
         Err(error) => return vec![(String::new(), Err(error))],
     };
-    if names.len() == 1 || !arguments.names_nothing() || arguments.cwd.is_some() {
+    if names.len() == 1 || !arguments.names_nothing() || arguments.scope.cwd.is_some() {
         let answer = run(desk, arguments, cancel, sink).await;
         let suite = answer
             .as_ref()
@@ -170,7 +157,10 @@ pub async fn run_all(
             break;
         }
         let arguments = Arguments {
-            suite: Some(name.clone()),
+            scope: Scope {
+                suite: Some(name.clone()),
+                ..arguments.scope.clone()
+            },
             ..arguments.clone()
         };
         let answer = run(desk, arguments, cancel.clone(), &mut *sink).await;
@@ -181,19 +171,7 @@ pub async fn run_all(
 
 /// What the engine is to do.
 pub(super) async fn order(desk: &Desk, arguments: &Arguments) -> Result<Order, OpError> {
-    let mut common = Common {
-        suite: arguments.suite.clone(),
-        cwd: arguments.cwd.clone(),
-        selectors: arguments
-            .selector
-            .iter()
-            .chain(&arguments.selectors)
-            .cloned()
-            .collect(),
-        ids: Vec::new(),
-        lenient: false,
-        timeout: arguments.timeout,
-    };
+    let mut common = Common::of(&arguments.scope, &arguments.selectors);
     if let Some(run) = &arguments.failed_of {
         failed_of(desk, run, &mut common)?;
     }
@@ -250,8 +228,9 @@ fn failed_of(desk: &Desk, run: &str, common: &mut Common) -> Result<(), OpError>
             format!("no test failed in run {run_id}"),
         ));
     }
-    common.suite.get_or_insert(report.facts.suite);
+    common.scope.suite.get_or_insert(report.facts.suite);
     common
+        .scope
         .cwd
         .get_or_insert(report.facts.cwd.to_string_lossy().into_owned());
     common.ids = ids;

@@ -28,9 +28,9 @@ fn run_suite_takes_what_the_first_clients_sent() {
         "selector": "  tests/api ", "cwd": "", "timeout_s": "45", "suite": null, "max_failures": 1.0, "max_bytes": 0,
     })))
     .unwrap();
-    assert_eq!(arguments.selector.as_deref(), Some("tests/api"));
-    assert_eq!(arguments.cwd, None);
-    assert_eq!(arguments.timeout, Some(Duration::from_secs(45)));
+    assert_eq!(arguments.selectors, ["tests/api"]);
+    assert_eq!(arguments.scope.cwd, None);
+    assert_eq!(arguments.scope.timeout, Some(Duration::from_secs(45)));
     assert_eq!(arguments.max_failures, Some(1));
     assert!(!arguments.background);
 }
@@ -38,7 +38,7 @@ fn run_suite_takes_what_the_first_clients_sent() {
 #[test]
 fn a_fraction_of_a_second_above_one_is_a_time_limit() {
     let arguments = run_suite::Arguments::from_json(&map(json!({ "timeout_s": 2.5 }))).unwrap();
-    assert_eq!(arguments.timeout, Some(Duration::from_millis(2500)));
+    assert_eq!(arguments.scope.timeout, Some(Duration::from_millis(2500)));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::config::ConfigError;
-use crate::ops::{Tool, affected_tests, call, run_n_times, run_single, run_suite};
+use crate::ops::{Scope, Tool, affected_tests, call, run_n_times, run_single, run_suite};
 use crate::process::Cancel;
 use crate::selector::Selector;
 
@@ -15,19 +15,18 @@ fn code<T>(result: Result<T, OpError>) -> String {
     }
 }
 
-fn suite(arguments: run_suite::Arguments) -> run_suite::Arguments {
-    arguments
-}
-
 #[tokio::test]
 async fn selectors_become_paths_ids_and_keywords() {
     let (_folder, desk) = desk();
-    let arguments = suite(run_suite::Arguments {
-        selector: Some("tests".into()),
-        selectors: vec!["tests/test_a.py::t[a b]".into(), "order and not slow".into()],
+    let arguments = run_suite::Arguments {
+        selectors: vec![
+            "tests".into(),
+            "tests/test_a.py::t[a b]".into(),
+            "order and not slow".into(),
+        ],
         max_failures: Some(1),
         ..run_suite::Arguments::default()
-    });
+    };
     let order = run_suite::order(&desk, &arguments).await.unwrap();
     let expected = [
         Selector::Path { path: "tests".into() },
@@ -67,7 +66,7 @@ async fn nothing_of_a_call_becomes_an_option_or_leaves_the_repository() {
         "a\0b",
     ] {
         let arguments = run_suite::Arguments {
-            selector: Some(bad.trim().into()),
+            selectors: vec![bad.trim().into()],
             ..run_suite::Arguments::default()
         };
         let error = run_suite::order(&desk, &arguments).await.err().expect(bad);
@@ -81,7 +80,10 @@ async fn nothing_of_a_call_becomes_an_option_or_leaves_the_repository() {
     }
     for bad in ["elsewhere", "..", "tests/test_a.py", "gone"] {
         let arguments = run_suite::Arguments {
-            cwd: Some(bad.into()),
+            scope: Scope {
+                cwd: Some(bad.into()),
+                ..Scope::default()
+            },
             ..run_suite::Arguments::default()
         };
         assert_ne!(
@@ -125,7 +127,10 @@ async fn time_limits_come_from_the_call_the_suite_or_the_policy_and_have_a_cap()
             ..desk_of(folder.path(), vec![suite])
         };
         let arguments = run_suite::Arguments {
-            timeout: asked.map(Duration::from_secs),
+            scope: Scope {
+                timeout: asked.map(Duration::from_secs),
+                ..Scope::default()
+            },
             ..run_suite::Arguments::default()
         };
         run_suite::order(&desk, &arguments)
@@ -183,7 +188,10 @@ async fn a_narrower_folder_narrows_the_suites_paths() {
         };
         let desk = desk_of(folder.path(), vec![suite]);
         let arguments = run_suite::Arguments {
-            cwd: Some(cwd.into()),
+            scope: Scope {
+                cwd: Some(cwd.into()),
+                ..Scope::default()
+            },
             ..run_suite::Arguments::default()
         };
         run_suite::order(&desk, &arguments).await.unwrap().suite.paths
