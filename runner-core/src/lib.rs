@@ -16,6 +16,7 @@ pub mod report;
 pub mod selector;
 pub mod verdict;
 pub mod visible;
+pub mod wire;
 
 // -- upper floor --
 #[cfg(feature = "engine")]

@@ -146,6 +146,7 @@ pub struct Location {
 /// One failure of one test. A test that fails in its call and again in its teardown has two.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
+    #[serde(default = "call")]
     pub phase: Phase,
     /// The framework's own full text (pytest's `longrepr`).
     pub text: String,
@@ -271,6 +272,10 @@ impl TestResult {
     pub fn is_test(&self) -> bool {
         self.phase != Some(Phase::Collect)
     }
+}
+
+fn call() -> Phase {
+    Phase::Call
 }
 
 fn first_attempt() -> u32 {

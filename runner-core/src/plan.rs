@@ -168,6 +168,11 @@ impl Artifacts {
         self.files.get(name).unwrap_or(&ArtifactState::Missing)
     }
 
+    /// All planned files, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &ArtifactState)> {
+        self.files.iter().map(|(name, state)| (name.as_str(), state))
+    }
+
     /// The contents, or why there are none, as a sentence's end ("was not written").
     pub fn bytes(&self, name: &str) -> Result<&[u8], String> {
         match self.get(name) {
