@@ -111,6 +111,37 @@ fn a_test_that_kills_its_parent_ends_its_own_run_only() {
     assert_eq!(outcome(&answer, "test_nasty.py::test_before"), Some("passed"));
 }
 
+/// In a container the shell that began the session may be outside: there the kernel has no number for the session.
+#[test]
+fn a_supervisor_is_missed_also_where_the_session_began_outside_the_pid_namespace() {
+    let project = nasty(
+        "def test_nasty():\n    child(in_session)\n    os.kill(os.getppid(), signal.SIGKILL)\n    hang()\n",
+    );
+    let arguments = json!({"selector": "test_nasty.py", "timeout_s": 30}).to_string();
+    let qaas = project.command(&["call", "run_suite", "--args", &arguments]);
+    // Under a shell, so that qaas is not the namespace's first process, which nobody can kill.
+    #[expect(clippy::disallowed_methods, reason = "tests start processes")]
+    let mut command = std::process::Command::new("unshare");
+    command
+        .args(["--user", "--map-root-user", "--pid", "--fork", "--mount-proc"])
+        .args(["sh", "-c", "\"$@\"; exit $?", "sh"])
+        .arg(qaas.get_program())
+        .args(qaas.get_args())
+        .current_dir(project.root())
+        .env_clear()
+        .envs(qaas.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    // A machine without namespaces, or one that lets nobody make them, has no such containers either.
+    let Ok(output) = command.output() else { return };
+    let errors = String::from_utf8_lossy(&output.stderr);
+    if errors.contains("unshare") {
+        return;
+    }
+    assert!(!errors.contains("panicked"), "{errors}");
+    let answer: Value = serde_json::from_slice(&output.stdout).expect(&errors);
+    assert!(answer.to_string().contains("kills its parent"), "{answer:#}");
+    assert_ne!(answer["status"], "passed", "{answer:#}");
+}
+
 #[test]
 fn a_test_that_kills_its_group_ends_its_own_run_only() {
     fatal("os.killpg(os.getpgrp(), signal.SIGKILL)");
