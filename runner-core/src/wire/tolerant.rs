@@ -74,14 +74,14 @@ fn known<T: serde::de::DeserializeOwned>(
     what: &str,
     left_out: &mut Vec<String>,
 ) -> Vec<T> {
-    let mut read = |value: Value| match T::deserialize(&value) {
-        Ok(known) => Some(known),
-        Err(_) => {
+    let read = |value: Value| {
+        let known = T::deserialize(&value).ok();
+        if known.is_none() {
             left_out.push(format!("{what} {value}"));
-            None
         }
+        known
     };
-    values.into_iter().filter_map(&mut read).collect()
+    values.into_iter().filter_map(read).collect()
 }
 
 /// Reads the answer to `read` or `more`.
