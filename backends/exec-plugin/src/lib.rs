@@ -21,4 +21,4 @@
 pub mod host {}
 mod serve;
 
-pub use serve::{Maker, serve, serve_on, serve_with};
+pub use serve::{serve, serve_answers, serve_on, serve_with};

@@ -177,6 +177,11 @@ pub fn reply(id: Option<u64>, result: Result<&impl Serialize, &CallError>) -> Re
     write(&out, || "the answer".to_owned())
 }
 
+/// The line that answers with a result that is JSON already.
+pub fn reply_text(id: u64, result: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
+}
+
 fn write(out: &impl Serialize, what: impl Fn() -> String) -> Result<String, WireError> {
     let line = serde_json::to_string(out).map_err(|error| WireError::Unwritable {
         what: what(),

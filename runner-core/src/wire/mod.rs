@@ -9,6 +9,7 @@
 mod base64;
 mod calls;
 mod message;
+mod session;
 mod tolerant;
 
 #[cfg(test)]
@@ -22,8 +23,9 @@ pub use calls::{
     PlanParams, ReadParams, ReaderParams, TestEvents, WrapParams, pieces,
 };
 pub use message::{
-    Call, CallError, ErrorData, Method, Reply, codes, parse_call, parse_reply, reply, request,
+    Call, CallError, ErrorData, Method, Reply, codes, parse_call, parse_reply, reply, reply_text, request,
 };
+pub use session::{Answer, Maker, Session};
 pub use tolerant::{events, finished, initialized};
 
 /// The protocol versions that this code speaks.
@@ -31,6 +33,9 @@ pub const PROTOCOL: Versions = Versions { min: 1, max: 1 };
 
 /// The longest line, in bytes without its line feed. Nobody sends more; who gets more ends the conversation.
 pub const MAX_LINE: usize = 16 << 20;
+
+/// The longest result, in bytes: what a line holds beside its frame.
+pub const MAX_RESULT: usize = MAX_LINE - 256;
 
 /// The most bytes of a file in one `artifact` call.
 pub const MAX_PIECE: usize = 1 << 20;

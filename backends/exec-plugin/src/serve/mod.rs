@@ -1,7 +1,5 @@
 //! The backend's side: answers a host's calls from a [`TestBackend`].
 
-mod reader;
-mod session;
 mod stdio;
 
 #[cfg(test)]
@@ -11,12 +9,7 @@ use std::io::{self, BufRead, Read, Write};
 use std::process::ExitCode;
 
 use runner_core::backend::{BackendError, TestBackend};
-use runner_core::wire::{self, CallError, InitializeParams, codes};
-
-use self::session::Session;
-
-/// Makes the backend once the host has said who it is and what stands in the table's `config`.
-pub type Maker = Box<dyn FnOnce(&InitializeParams) -> Result<Box<dyn TestBackend>, BackendError>>;
+use runner_core::wire::{self, Answer, CallError, Maker, Method, Session, codes};
 
 /// The whole of a backend program: answers on standard input and output until the host is gone.
 ///
@@ -28,12 +21,17 @@ pub fn serve(backend: impl TestBackend + 'static) -> ExitCode {
 
 /// As [`serve`], for a backend that needs to know its `config` or the root before it is made.
 pub fn serve_with(make: Maker) -> ExitCode {
+    serve_answers(&mut Session::new(make))
+}
+
+/// As [`serve`], for whatever else answers calls.
+pub fn serve_answers(answers: &mut dyn Answer) -> ExitCode {
     if !stdio::has_cookie() {
         stdio::say_what_this_is();
         return ExitCode::from(2);
     }
     let served = stdio::private()
-        .and_then(|(input, output)| serve_on(make, io::BufReader::with_capacity(64 << 10, input), output));
+        .and_then(|(input, output)| serve_on(answers, io::BufReader::with_capacity(64 << 10, input), output));
     match served {
         Ok(()) => ExitCode::SUCCESS,
         // The host is gone, or sent what no host sends. Nobody is left to tell but standard error's reader.
@@ -45,11 +43,10 @@ pub fn serve_with(make: Maker) -> ExitCode {
 }
 
 /// The loop itself, over any two streams. Ends well when the input ends.
-pub fn serve_on(make: Maker, mut input: impl BufRead, mut output: impl Write) -> io::Result<()> {
-    let mut session = Session::new(make);
+pub fn serve_on(answers: &mut dyn Answer, mut input: impl BufRead, mut output: impl Write) -> io::Result<()> {
     let mut line = Vec::new();
     while next_line(&mut input, &mut line)? {
-        if let Some(answer) = answer(&mut session, &line) {
+        if let Some(answer) = answer(answers, &line) {
             output.write_all(answer.as_bytes())?;
             output.write_all(b"\n")?;
             output.flush()?;
@@ -74,29 +71,43 @@ fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
 }
 
 /// `None` for a notification.
-fn answer(session: &mut Session, line: &[u8]) -> Option<String> {
-    let unreadable = |message: String| {
-        let error = CallError {
-            code: codes::PARSE,
-            message,
-            data: None,
-        };
-        Some(write(None, Err::<&(), _>(&error)))
-    };
+fn answer(answers: &mut dyn Answer, line: &[u8]) -> Option<String> {
     let Ok(line) = std::str::from_utf8(line) else {
-        return unreadable(format!("not UTF-8: {}", wire::excerpt(line)));
+        let message = format!("not UTF-8: {}", wire::excerpt(line));
+        return Some(refuse(None, &failed(codes::PARSE, message)));
     };
     let call = match wire::parse_call(line) {
         Ok(call) => call,
-        Err(error) => return unreadable(error.to_string()),
+        Err(error) => return Some(refuse(None, &failed(codes::PARSE, error.to_string()))),
     };
     let id = call.id?;
-    Some(session.answer(id, &call.method, call.params))
+    let Some(method) = Method::parse(&call.method) else {
+        let message = format!("there is no method `{}`", call.method);
+        return Some(refuse(Some(id), &failed(codes::NO_SUCH_METHOD, message)));
+    };
+    Some(match answers.answer(method, call.params) {
+        Ok(result) if result.len() <= wire::MAX_RESULT => wire::reply_text(id, &result),
+        Ok(result) => {
+            let what = format!("the answer to `{}`", call.method);
+            let bytes = result.len();
+            let error = wire::WireError::TooLong { what, bytes };
+            refuse(
+                Some(id),
+                &BackendError::new("bad_answer", error.to_string()).into(),
+            )
+        }
+        Err(error) => refuse(Some(id), &error),
+    })
 }
 
-/// An answer that is known to fit, or at least the news that it did not.
-fn write(id: Option<u64>, result: Result<&impl serde::Serialize, &CallError>) -> String {
-    wire::reply(id, result).unwrap_or_else(|error| {
+fn failed(code: i64, message: String) -> CallError {
+    let data = None;
+    CallError { code, message, data }
+}
+
+/// An error as an answer. One that is itself too long becomes the news of that.
+fn refuse(id: Option<u64>, error: &CallError) -> String {
+    wire::reply(id, Err::<&(), _>(error)).unwrap_or_else(|error| {
         let error = BackendError::new("bad_answer", error.to_string());
         wire::reply(id, Err::<&(), _>(&error.into())).expect("a short error fits into a line")
     })

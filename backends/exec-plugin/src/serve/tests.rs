@@ -8,7 +8,7 @@ use runner_core::event::{Ending, ExitMeaning, TestEvent};
 use runner_core::facts::Project;
 use runner_core::model::{Outcome, TestResult};
 use runner_core::plan::{Artifacts, Lines, Plan, StepExit};
-use runner_core::wire::{self, MAX_LINE};
+use runner_core::wire::{self, MAX_LINE, Maker, Session};
 use serde_json::{Value, json};
 
 /// Every line is the name of a passed test; some words do something else.
@@ -79,11 +79,15 @@ impl OutputReader for WordsReader {
     }
 }
 
+fn words() -> Session {
+    Session::new(Box::new(|_| Ok(Box::new(Words))))
+}
+
 /// Sends lines and gives back the answers.
 fn talk(lines: &[String]) -> Vec<Value> {
     let mut output = Vec::new();
     let input = lines.join("\n") + "\n";
-    super::serve_on(Box::new(|_| Ok(Box::new(Words))), Cursor::new(input), &mut output).expect("served");
+    super::serve_on(&mut words(), Cursor::new(input), &mut output).expect("served");
     let text = String::from_utf8(output).expect("UTF-8");
     text.lines()
         .inspect(|line| assert!(line.len() <= MAX_LINE))
@@ -283,7 +287,7 @@ fn a_host_without_pages_hears_that_it_is_too_much() {
 fn a_line_without_an_end_is_not_a_call() {
     let mut output = Vec::new();
     let input = Cursor::new(begin(&[]));
-    super::serve_on(Box::new(|_| Ok(Box::new(Words))), input, &mut output).expect("served");
+    super::serve_on(&mut words(), input, &mut output).expect("served");
     assert!(output.is_empty());
 }
 
@@ -291,7 +295,7 @@ fn a_line_without_an_end_is_not_a_call() {
 fn a_line_over_the_limit_ends_the_conversation() {
     let mut output = Vec::new();
     let input = Cursor::new(vec![b'x'; MAX_LINE + 10]);
-    let error = super::serve_on(Box::new(|_| Ok(Box::new(Words))), input, &mut output).expect_err("too long");
+    let error = super::serve_on(&mut words(), input, &mut output).expect_err("too long");
     assert_eq!(error.kind(), std::io::ErrorKind::InvalidData);
 }
 
@@ -299,7 +303,7 @@ fn a_line_over_the_limit_ends_the_conversation() {
 fn bytes_that_are_not_utf8_get_an_error() {
     let mut output = Vec::new();
     let input = Cursor::new(b"{\"id\":\xff}\n".to_vec());
-    super::serve_on(Box::new(|_| Ok(Box::new(Words))), input, &mut output).expect("served");
+    super::serve_on(&mut words(), input, &mut output).expect("served");
     let text = String::from_utf8(output).expect("UTF-8");
     assert!(text.contains("not UTF-8") && text.contains("\\\\xff"), "{text}");
 }
@@ -307,13 +311,13 @@ fn bytes_that_are_not_utf8_get_an_error() {
 #[test]
 fn a_backend_that_cannot_be_made_says_why() {
     let mut output = Vec::new();
-    let make: super::Maker = Box::new(|params| {
+    let make: Maker = Box::new(|params| {
         assert_eq!(params.config["depth"], 3);
         Err(BackendError::new("bad_config", "`depth` must be 1 or 2"))
     });
     let params = json!({"protocol": {"min": 1, "max": 1}, "config": {"depth": 3}});
     let input = Cursor::new(call(1, "initialize", &params) + "\n");
-    super::serve_on(make, input, &mut output).expect("served");
+    super::serve_on(&mut Session::new(make), input, &mut output).expect("served");
     let answer: Value = serde_json::from_slice(&output).expect("JSON");
     assert_eq!(answer["error"]["data"]["code"], "bad_config");
 }

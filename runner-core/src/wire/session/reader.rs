@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use runner_core::backend::{BackendError, OutputReader};
-use runner_core::event::TestEvent;
-use runner_core::plan::{ArtifactState, Artifacts};
-use runner_core::wire::{ArtifactParams, PieceState, from_base64};
+use crate::backend::{BackendError, OutputReader};
+use crate::event::TestEvent;
+use crate::plan::{ArtifactState, Artifacts};
+use crate::wire::{ArtifactParams, PieceState, from_base64};
 
 /// The most events in one answer. More would fit mostly, but the host should have something to do meanwhile.
 const PAGE: usize = 20_000;

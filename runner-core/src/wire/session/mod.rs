@@ -1,22 +1,34 @@
-//! One conversation: which calls are answered how, and what a panic costs.
+//! The backend's side of the protocol, whatever carries it: which calls are answered how, and what a panic costs.
+
+mod reader;
 
 use std::any::Any;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use runner_core::backend::{BackendError, TestBackend};
-use runner_core::wire::{
-    self, ArtifactParams, CallError, FEATURE_MORE, FEATURES, FinishParams, Finished, InitializeParams,
-    Initialized, Method, OpenParams, PROTOCOL, PlanParams, ReadParams, ReaderParams, TestEvents, WrapParams,
-    codes,
+use serde::{Deserialize, Serialize};
+
+use self::reader::Reader;
+use super::{
+    ArtifactParams, CallError, FEATURE_MORE, FEATURES, FinishParams, Finished, InitializeParams, Initialized,
+    MAX_RESULT, Method, OpenParams, PROTOCOL, PlanParams, ReadParams, ReaderParams, TestEvents, WireError,
+    WrapParams, codes, excerpt,
 };
-use serde::Deserialize;
+use crate::backend::{BackendError, TestBackend};
 
-use super::reader::Reader;
-use super::{Maker, write};
+/// Makes the backend once the host has said who it is and what stands in the table's `config`.
+pub type Maker = Box<dyn FnOnce(&InitializeParams) -> Result<Box<dyn TestBackend>, BackendError>>;
 
-pub(super) struct Session {
+/// Something that answers a host's calls, one at a time: parameters in, result out, both as their JSON text without line
+/// breaks. A result has at most [`MAX_RESULT`] bytes.
+pub trait Answer {
+    fn answer(&mut self, method: Method, params: &str) -> Result<String, CallError>;
+}
+
+/// A backend of this process, its open readers, and what the host can do.
+pub struct Session {
     /// `None` once it has been used.
     make: Option<Maker>,
     backend: Option<Box<dyn TestBackend>>,
@@ -26,11 +38,10 @@ pub(super) struct Session {
     poisoned: BTreeMap<u64, String>,
 }
 
-/// The answer's line.
-type Answer = Result<String, CallError>;
+type Answered = Result<String, CallError>;
 
 impl Session {
-    pub(super) fn new(make: Maker) -> Self {
+    pub fn new(make: Maker) -> Self {
         Self {
             make: Some(make),
             backend: None,
@@ -40,37 +51,15 @@ impl Session {
         }
     }
 
-    /// The whole answer to a call, whatever happens in it.
-    pub(super) fn answer(&mut self, id: u64, method: &str, params: &str) -> String {
-        let answered = catch_unwind(AssertUnwindSafe(|| self.call(id, method, params)));
-        let answer = answered.unwrap_or_else(|panic| {
-            let said = panic_text(panic.as_ref());
-            if let Ok(ReaderParams { reader }) = serde_json::from_str(params)
-                && method != Method::Open.as_str()
-            {
-                self.readers.remove(&reader);
-                self.poisoned.insert(reader, said.to_owned());
-            }
-            Err(panicked(&format!("panicked in `{method}`: {said}")))
-        });
-        answer.unwrap_or_else(|error| write(Some(id), Err::<&(), _>(&error)))
-    }
-
-    fn call(&mut self, id: u64, name: &str, params: &str) -> Answer {
-        let Some(method) = Method::parse(name) else {
-            return Err(failed(
-                codes::NO_SUCH_METHOD,
-                format!("there is no method `{name}`"),
-            ));
-        };
+    fn call(&mut self, method: Method, params: &str) -> Answered {
         if self.backend.is_none() && !matches!(method, Method::Initialize | Method::Shutdown) {
             return Err(failed(codes::BAD_PARAMS, "call `initialize` first"));
         }
         match method {
-            Method::Initialize => self.initialize(id, read(params)?),
+            Method::Initialize => self.initialize(read(params)?),
             Method::Plan => {
                 let PlanParams { request, project } = read(params)?;
-                fits(id, &self.backend()?.plan(&request, &project)?)
+                fits(&self.backend()?.plan(&request, &project)?)
             }
             Method::Wrap => {
                 let WrapParams {
@@ -78,34 +67,34 @@ impl Session {
                     project,
                     plan,
                 } = read(params)?;
-                fits(id, &self.backend()?.wrap(&request, &project, plan.into_owned())?)
+                fits(&self.backend()?.wrap(&request, &project, plan.into_owned())?)
             }
             Method::Open => {
                 let OpenParams { reader, request } = read(params)?;
                 let opened = Reader::new(self.backend()?.reader(&request));
                 self.poisoned.remove(&reader);
                 self.readers.insert(reader, opened);
-                fits(id, &())
+                fits(&())
             }
-            Method::Read => self.read_lines(id, &read(params)?),
+            Method::Read => self.read_lines(&read(params)?),
             Method::Artifact => {
                 let piece: ArtifactParams = read(params)?;
                 self.reader(piece.reader)?.take(piece)?;
-                fits(id, &())
+                fits(&())
             }
-            Method::Finish => self.finish(id, &read(params)?),
-            Method::More => self.more(id, read(params)?),
+            Method::Finish => self.finish(&read(params)?),
+            Method::More => self.more(read(params)?),
             Method::Close => {
                 let ReaderParams { reader } = read(params)?;
                 self.readers.remove(&reader);
                 self.poisoned.remove(&reader);
-                fits(id, &())
+                fits(&())
             }
-            Method::Shutdown => fits(id, &()),
+            Method::Shutdown => fits(&()),
         }
     }
 
-    fn initialize(&mut self, id: u64, params: InitializeParams) -> Answer {
+    fn initialize(&mut self, params: InitializeParams) -> Answered {
         let Some(protocol) = params.protocol.common(PROTOCOL) else {
             return Err(failed(
                 codes::PROTOCOL,
@@ -127,7 +116,7 @@ impl Session {
             info: backend.info(),
         };
         self.backend = Some(backend);
-        fits(id, &answer)
+        fits(&answer)
     }
 
     fn backend(&self) -> Result<&dyn TestBackend, CallError> {
@@ -143,7 +132,7 @@ impl Session {
         self.readers.get_mut(&number).ok_or_else(missing)
     }
 
-    fn read_lines(&mut self, id: u64, params: &ReadParams<'_>) -> Answer {
+    fn read_lines(&mut self, params: &ReadParams<'_>) -> Answered {
         let pages = self.pages();
         let reader = self.reader(params.reader)?;
         let mut events = Vec::new();
@@ -153,17 +142,19 @@ impl Session {
             inner.read(lines, &mut events);
         }
         reader.queue(events);
-        page(reader, id, pages)
+        page(reader, pages)
     }
 
-    fn finish(&mut self, id: u64, params: &FinishParams) -> Answer {
+    fn finish(&mut self, params: &FinishParams) -> Answered {
         let pages = self.pages();
         let reader = self.reader(params.reader)?;
         let finished = || failed(codes::BAD_PARAMS, "this reader has finished");
-        let mut inner = reader.inner.take().ok_or_else(finished)?;
+        // Should it panic, it is not dropped: that might be one panic too many.
+        let mut inner = ManuallyDrop::new(reader.inner.take().ok_or_else(finished)?);
         reader.files.dumps.clone_from(&params.dumps);
         let mut events = Vec::new();
         let ending = inner.finish(&params.exits, &reader.files, &mut events);
+        drop(ManuallyDrop::into_inner(inner));
         reader.queue(events);
         let ending = match ending {
             Ok(ending) => ending,
@@ -178,15 +169,15 @@ impl Session {
                 ending: ending.clone(),
                 more,
             };
-            fits(id, &answer)
+            fits(&answer)
         });
         self.forget_spent(params.reader);
         answer
     }
 
-    fn more(&mut self, id: u64, params: ReaderParams) -> Answer {
+    fn more(&mut self, params: ReaderParams) -> Answered {
         let reader = self.reader(params.reader)?;
-        let answer = page(reader, id, true);
+        let answer = page(reader, true);
         self.forget_spent(params.reader);
         answer
     }
@@ -202,24 +193,50 @@ impl Session {
     }
 }
 
-fn page(reader: &mut Reader, id: u64, pages: bool) -> Answer {
+impl Answer for Session {
+    fn answer(&mut self, method: Method, params: &str) -> Answered {
+        let answered = catch_unwind(AssertUnwindSafe(|| self.call(method, params)));
+        answered.unwrap_or_else(|panic| {
+            let said = panic_text(panic.as_ref()).to_owned();
+            // Whatever the backend's code left behind is neither used nor dropped again: both might panic.
+            std::mem::forget(panic);
+            if method != Method::Open
+                && let Ok(ReaderParams { reader }) = serde_json::from_str(params)
+            {
+                std::mem::forget(self.readers.remove(&reader));
+                self.poisoned.insert(reader, said.clone());
+            }
+            Err(panicked(&format!("panicked in `{}`: {said}", method.as_str())))
+        })
+    }
+}
+
+fn page(reader: &mut Reader, pages: bool) -> Answered {
     reader.page(pages, |events, more| {
         let answer = TestEvents {
             events: Cow::Borrowed(events),
             more,
         };
-        fits(id, &answer)
+        fits(&answer)
     })
 }
 
-fn fits(id: u64, answer: &impl serde::Serialize) -> Answer {
-    wire::reply(Some(id), Ok(answer))
-        .map_err(|error| BackendError::new("bad_answer", error.to_string()).into())
+/// The result's text, if it is one that a line can hold.
+fn fits(result: &impl Serialize) -> Answered {
+    let bad =
+        |error: &dyn std::fmt::Display| CallError::from(BackendError::new("bad_answer", error.to_string()));
+    let text = serde_json::to_string(result).map_err(|error| bad(&error))?;
+    if text.len() > MAX_RESULT {
+        let what = "the answer".to_owned();
+        let bytes = text.len();
+        return Err(bad(&WireError::TooLong { what, bytes }));
+    }
+    Ok(text)
 }
 
 fn read<'a, T: Deserialize<'a>>(params: &'a str) -> Result<T, CallError> {
     serde_json::from_str(params).map_err(|error| {
-        let start = wire::excerpt(params.as_bytes());
+        let start = excerpt(params.as_bytes());
         failed(
             codes::BAD_PARAMS,
             format!("the parameters cannot be read: {error}, in `{start}`"),
