@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -143,6 +144,35 @@ pub enum Mode {
     List,
 }
 
+/// Whether somebody still waits for what a backend does: not any more once the run was cancelled or its time is over. No
+/// part of the question itself: it is not sent anywhere, and all are equal.
+#[derive(Clone, Default)]
+pub struct Waits(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
+
+impl Waits {
+    /// As long as `still` says so.
+    pub fn while_true(still: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(still)))
+    }
+
+    /// `true` unless somebody said otherwise.
+    pub fn still(&self) -> bool {
+        self.0.as_ref().is_none_or(|still| still())
+    }
+}
+
+impl PartialEq for Waits {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl std::fmt::Debug for Waits {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "Waits({})", self.still())
+    }
+}
+
 /// What is asked of a backend: everything its plan may depend on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunRequest {
@@ -172,6 +202,9 @@ pub struct RunRequest {
     pub coverage_paths: Vec<String>,
     /// A random word of this run, so that an older report cannot be taken for this one's.
     pub nonce: String,
+    /// Whether the caller still waits. Only for backends that themselves wait for somebody else.
+    #[serde(skip)]
+    pub waits: Waits,
 }
 
 impl RunRequest {
@@ -192,6 +225,7 @@ impl RunRequest {
             cache_dir: None,
             coverage_paths: Vec::new(),
             nonce: String::new(),
+            waits: Waits::default(),
         }
     }
 

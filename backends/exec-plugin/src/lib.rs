@@ -18,7 +18,7 @@
 //! ```
 
 #[cfg(feature = "host")]
-pub mod host {}
+pub mod host;
 mod serve;
 
 pub use serve::{serve, serve_answers, serve_on, serve_with};

@@ -5,6 +5,7 @@ pub mod clean;
 mod environment;
 mod iteration;
 mod output;
+mod patience;
 mod prepare;
 mod reading;
 mod record;
@@ -26,6 +27,7 @@ pub use self::run_id::{is_run_id, new_run_id};
 
 use self::clean::{Cleaner, Redactor};
 use self::iteration::{Deadline, Going};
+use self::patience::Until;
 use self::prepare::Prepared;
 use self::reading::panic_text;
 use self::record::Record;
@@ -116,27 +118,29 @@ impl Engine {
         record: &mut Record<'_>,
     ) -> EndCause {
         let mut facts = self.facts(run_id, order);
+        let until = Until::new(cancel);
         let prepared = blocking(|| {
-            let prepared = self.prepare(order, &mut facts);
+            let prepared = self.prepare(order, &mut facts, &until);
             record.begin(facts, self.store.as_ref());
             prepared
         });
         for warning in &order.warnings {
             record.warn(warning.clone());
         }
-        let prepared = match prepared {
-            Ok(prepared) => prepared,
-            Err(cause) => return cause,
-        };
         let cancelled = || EndCause::Cancelled {
             by: cancel.by().to_owned(),
+        };
+        let prepared = match prepared {
+            Ok(prepared) => prepared,
+            Err(_) if cancel.is_asked() => return cancelled(),
+            Err(cause) => return cause,
         };
         let _slot = tokio::select! {
             biased;
             () = cancel.asked() => return cancelled(),
             slot = self.slots.acquire() => slot.expect("the slots are never closed"),
         };
-        let cause = self.iterate(order, &prepared, cancel, record).await;
+        let cause = self.iterate(order, &prepared, cancel, &until, record).await;
         blocking(|| {
             if order.policy.private_folders && record.report().iterations.iter().any(Iteration::has_failures)
             {
@@ -154,6 +158,7 @@ impl Engine {
         order: &Order,
         prepared: &Prepared,
         cancel: &Cancel,
+        until: &Until,
         record: &mut Record<'_>,
     ) -> EndCause {
         let total = order.total_timeout.and_then(Deadline::after);
@@ -172,6 +177,7 @@ impl Engine {
                 .into_iter()
                 .flatten()
                 .min_by_key(|deadline| deadline.at);
+            until.deadline(deadline.map(|deadline| deadline.at));
             let going = Going {
                 engine: self,
                 order,

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::environment::{ChildEnvironment, child_environment};
+use super::patience::Until;
 use super::reading::{StepOwners, panic_text};
 use super::{Engine, Order, run_id};
 use crate::backend::{BackendError, Mode, RunRequest};
@@ -58,7 +59,12 @@ impl Engine {
     }
 
     /// Makes scratch and plan. Fills in what `facts` could not know.
-    pub(super) fn prepare(&self, order: &Order, facts: &mut RunFacts) -> Result<Prepared, EndCause> {
+    pub(super) fn prepare(
+        &self,
+        order: &Order,
+        facts: &mut RunFacts,
+        until: &Until,
+    ) -> Result<Prepared, EndCause> {
         let scratch = self.scratch().map_err(|error| no_scratch(&error))?;
         let private = order.policy.private_folders.then(|| tmp_in(scratch.path()));
         if let Some(tmp) = &private {
@@ -73,7 +79,7 @@ impl Engine {
             private.as_deref(),
         );
         facts.dropped_variables.clone_from(&environment.dropped);
-        let request = self.request(order, &scratch);
+        let request = self.request(order, &scratch, until);
         let (plan, owners) = make_plan(order, &request).map_err(|error| EndCause::Failed {
             code: error.code,
             message: error.message,
@@ -106,7 +112,7 @@ impl Engine {
         Scratch::temporary(named.unwrap_or(Path::new("/tmp")))
     }
 
-    fn request(&self, order: &Order, scratch: &Scratch) -> RunRequest {
+    fn request(&self, order: &Order, scratch: &Scratch, until: &Until) -> RunRequest {
         let own_cache = || {
             let stored = self.store.as_ref()?.cache_dir(&order.project.root);
             stored.ok()
@@ -127,6 +133,7 @@ impl Engine {
             cache_dir,
             coverage_paths: order.coverage_paths.clone(),
             nonce: run_id::random_word(16),
+            waits: until.waits(),
             // The plan's own folder, emptied before each iteration.
             ..RunRequest::new(order.mode, &order.cwd, scratch.path().join("w"))
         }

@@ -16,6 +16,7 @@ mod lines;
 #[cfg(target_os = "linux")]
 mod linux;
 mod output;
+mod peer;
 #[cfg(any(not(target_os = "linux"), test))]
 mod portable;
 mod session;
@@ -32,6 +33,7 @@ use tokio::time::Instant;
 pub use cancel::Cancel;
 pub use capture::Captured;
 pub use guard::guard_memory;
+pub use peer::{Heard, Peer, PeerEnd};
 pub use session::{Parting, Session};
 pub use stdio::private_stdio;
 
@@ -134,6 +136,20 @@ impl Supervisor {
         return linux::run(self, job, cancel, sink).await;
         #[cfg(not(target_os = "linux"))]
         return portable::run(job, cancel, sink).await;
+    }
+
+    /// The same for a job whose streams are open already: [`Job::channel`] says only that it has a standard input.
+    async fn run_opened(
+        &self,
+        job: Job,
+        opened: (output::Output, output::ChildEnds),
+        cancel: &Cancel,
+        sink: LineSink<'_>,
+    ) -> Result<Exited, ProcessError> {
+        #[cfg(target_os = "linux")]
+        return linux::run_opened(self, job, opened, cancel, sink).await;
+        #[cfg(not(target_os = "linux"))]
+        return portable::run_opened(job, opened, cancel, sink).await;
     }
 
     /// What confines the processes of a run on this machine: tier and limits, for `environment` and `doctor`.

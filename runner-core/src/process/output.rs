@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io;
 use std::net::Shutdown;
+#[cfg(target_os = "linux")]
+use std::os::fd::AsFd;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::net::UnixStream;
@@ -78,6 +80,54 @@ pub(super) fn open(job: &Job) -> Result<(Output, ChildEnds), ProcessError> {
         stderr: child_stderr,
     };
     Ok((output, ends))
+}
+
+/// Both ends of a peer's streams, and its standard error for whoever watches it.
+pub(super) struct PeerEnds {
+    /// Not blocking.
+    pub(super) input: OwnedFd,
+    /// Not blocking.
+    pub(super) output: OwnedFd,
+    pub(super) stderr: OwnedFd,
+    pub(super) theirs: ChildEnds,
+}
+
+/// Makes the pipes of a peer.
+pub(super) fn peer_ends() -> io::Result<PeerEnds> {
+    let (child_stdin, input) = io::pipe()?;
+    let (output, child_stdout) = io::pipe()?;
+    let (stderr, child_stderr) = io::pipe()?;
+    #[cfg(target_os = "linux")]
+    for ours in [input.as_fd(), output.as_fd()] {
+        // Fewer turns for large messages; refused when the user's pipes are large already.
+        let _ = rustix::pipe::fcntl_setpipe_size(ours, ROOM);
+    }
+    rustix::io::ioctl_fionbio(&input, true)?;
+    rustix::io::ioctl_fionbio(&output, true)?;
+    Ok(PeerEnds {
+        input: input.into(),
+        output: output.into(),
+        stderr: stderr.into(),
+        theirs: ChildEnds {
+            stdin: Some(child_stdin.into()),
+            stdout: child_stdout.into(),
+            stderr: child_stderr.into(),
+        },
+    })
+}
+
+/// Reads nothing but this standard error. Needs the tokio runtime.
+pub(super) fn stderr_only(stderr: OwnedFd) -> io::Result<Output> {
+    Ok(Output {
+        stdout: Source::closed(),
+        stderr: Source::new(stderr, Stream::Stderr)?,
+        channel: Source::closed(),
+    })
+}
+
+/// The runtime of a thread that watches a peer.
+pub(super) fn peer_runtime() -> io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build()
 }
 
 /// Makes or empties a regular file. A link or a FIFO that a test left under the name is refused, not followed.

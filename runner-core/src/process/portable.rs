@@ -27,12 +27,21 @@ pub(super) async fn run(job: Job, cancel: &Cancel, sink: LineSink<'_>) -> Result
     if cancel.is_asked() {
         return Ok(Exited::never_started(job));
     }
+    let opened = output::open(&job)?;
+    run_opened(job, opened, cancel, sink).await
+}
+
+pub(super) async fn run_opened(
+    job: Job,
+    (output, ends): (Output, ChildEnds),
+    cancel: &Cancel,
+    sink: LineSink<'_>,
+) -> Result<Exited, ProcessError> {
     let usable = std::fs::read_dir(&job.cwd).map(drop);
     usable.map_err(|source| ProcessError::WorkingFolder {
         cwd: job.cwd.clone(),
         source,
     })?;
-    let (output, ends) = output::open(&job)?;
     let started = Instant::now();
     let group = spawn(&job, ends).map_err(|source| ProcessError::Start {
         program: job

@@ -7,5 +7,6 @@ mod attack;
 mod common;
 mod mark;
 mod nasty;
+mod peer;
 mod plain;
 mod session;

@@ -25,5 +25,5 @@ mod signal;
 mod supervise;
 
 pub(super) use confine::describe;
-pub(super) use run::run;
+pub(super) use run::{run, run_opened};
 pub(super) use supervise::main as supervise_main;

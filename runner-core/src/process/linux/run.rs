@@ -10,7 +10,7 @@ use super::link::Link;
 use super::lost;
 use super::supervise::{LEAK_GRACE, LINGER};
 use crate::plan::StepExit;
-use crate::process::output::{self, Output};
+use crate::process::output::{self, ChildEnds, Output};
 use crate::process::{Cancel, Exited, Job, LineSink, ProcessError, Supervisor};
 
 /// After the grace: what the supervising process may take for asking for stacks, killing and answering. Then the
@@ -32,7 +32,17 @@ pub(in crate::process) async fn run(
     if cancel.is_asked() {
         return Ok(Exited::never_started(job));
     }
-    let (output, ends) = output::open(&job)?;
+    let opened = output::open(&job)?;
+    run_opened(supervisor, job, opened, cancel, sink).await
+}
+
+pub(in crate::process) async fn run_opened(
+    supervisor: &Supervisor,
+    job: Job,
+    (output, ends): (Output, ChildEnds),
+    cancel: &Cancel,
+    sink: LineSink<'_>,
+) -> Result<Exited, ProcessError> {
     let started = Instant::now();
     let link = Link::start(supervisor, &ToSupervisor::Run(Box::new(task(&job))), ends).await?;
     let mut watch = Watch {

@@ -1,0 +1,214 @@
+//! The backend as qaas sees it, and its processes: one that waits for the next question, and one for each run.
+//!
+//! A run's reader has a process of its own, so a crash, a hang or a cancel costs this run and no other. Mostly it is the
+//! one that planned the run a moment ago.
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
+
+use runner_core::backend::{
+    BackendError, BackendInfo, Capability, OutputReader, RunRequest, TestBackend, Waits,
+};
+use runner_core::facts::Project;
+use runner_core::plan::Plan;
+use runner_core::wire::{Method, PlanParams, WireError, WrapParams};
+use serde_json::{Map, Value};
+
+use super::Launch;
+use super::connection::{Connection, Failure};
+use super::reader::RemoteReader;
+
+/// What is known of a backend before it is started.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spec {
+    /// As in `backend = "…"`; what it calls itself does not count.
+    pub name: String,
+    /// The repository's root, real path.
+    pub root: PathBuf,
+    /// `config` of its table.
+    pub config: Map<String, Value>,
+    /// For the answer to one call.
+    pub timeout: Duration,
+    /// What it said of itself an earlier time, if it is still the same program.
+    pub info: Option<BackendInfo>,
+}
+
+/// What a backend said of itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Learned {
+    pub info: BackendInfo,
+    /// The protocol version that was chosen.
+    pub protocol: u32,
+    pub features: Vec<String>,
+    /// Words of it that this qaas does not know, and leaves out.
+    pub left_out: Vec<String>,
+}
+
+/// Whether the program may be started now. Asked each time: a person's trust may come or go.
+pub type Gate = Box<dyn Fn() -> Result<(), BackendError> + Send + Sync>;
+
+/// A backend in another process. Nothing is started until it is needed.
+pub struct ExecBackend {
+    inner: Arc<Inner>,
+}
+
+pub(super) struct Inner {
+    pub(super) spec: Spec,
+    launch: Box<dyn Launch>,
+    gate: Gate,
+    learned: RwLock<Option<Learned>>,
+    idle: Mutex<Option<Connection>>,
+}
+
+impl ExecBackend {
+    /// Starts nothing.
+    pub fn new(spec: Spec, launch: Box<dyn Launch>, gate: Gate) -> Self {
+        Self {
+            inner: Arc::new(Inner {
+                spec,
+                launch,
+                gate,
+                learned: RwLock::default(),
+                idle: Mutex::default(),
+            }),
+        }
+    }
+
+    /// Starts it, if that was not done before, and says what it says of itself.
+    pub fn learn(&self) -> Result<Learned, BackendError> {
+        if let Some(learned) = self.inner.learned() {
+            return Ok(learned);
+        }
+        let connection = self.inner.take(&Waits::default())?;
+        self.inner.put_back(connection);
+        let missing = || BackendError::new("crashed", "the backend said nothing of itself");
+        self.inner.learned().ok_or_else(missing)
+    }
+
+    /// Whether it is known what it can do.
+    pub fn is_known(&self) -> bool {
+        self.inner.spec.info.is_some() || self.inner.learned().is_some()
+    }
+}
+
+impl Inner {
+    fn learned(&self) -> Option<Learned> {
+        self.learned
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// A process to talk to: the one that waits, or a new one.
+    pub(super) fn take(&self, waits: &Waits) -> Result<Connection, BackendError> {
+        (self.gate)()?;
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(mut idle) = idle
+            && idle.is_sound()
+        {
+            return Ok(idle);
+        }
+        let (connection, answer, left_out) = Connection::open(&self.spec, self.launch.as_ref(), waits)?;
+        let info = BackendInfo {
+            name: self.spec.name.clone(),
+            ..answer.info
+        };
+        let learned = Learned {
+            info,
+            protocol: answer.protocol,
+            features: answer.features,
+            left_out,
+        };
+        *self.learned.write().unwrap_or_else(PoisonError::into_inner) = Some(learned);
+        Ok(connection)
+    }
+
+    /// Keeps a process for the next question, or lets it go if there is one already.
+    pub(super) fn put_back(&self, mut connection: Connection) {
+        if !connection.is_sound() {
+            return;
+        }
+        let before = {
+            let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+            idle.replace(connection)
+        };
+        if let Some(before) = before {
+            before.leave();
+        }
+    }
+
+    fn ask(
+        &self,
+        method: Method,
+        params: &impl serde::Serialize,
+        waits: &Waits,
+    ) -> Result<Plan, BackendError> {
+        let mut connection = self.take(waits)?;
+        let answer = connection.call(method, params, waits, |text| {
+            serde_json::from_str(text).map_err(|error| WireError::Shape {
+                what: format!("the answer to `{}`", method.as_str()),
+                why: error.to_string(),
+                start: runner_core::wire::excerpt(text.as_bytes()),
+            })
+        });
+        if !matches!(answer, Err(Failure::Over(_))) {
+            self.put_back(connection);
+        }
+        answer.map_err(BackendError::from)
+    }
+}
+
+impl TestBackend for ExecBackend {
+    fn info(&self) -> BackendInfo {
+        let learned = self.inner.learned().map(|learned| learned.info);
+        let spec = &self.inner.spec;
+        learned
+            .or_else(|| spec.info.clone())
+            .unwrap_or_else(|| BackendInfo {
+                name: spec.name.clone(),
+                framework: String::new(),
+                language: String::new(),
+                capabilities: std::collections::BTreeSet::new(),
+                needs: Vec::new(),
+                options: Vec::new(),
+            })
+    }
+
+    fn plan(&self, request: &RunRequest, project: &Project) -> Result<Plan, BackendError> {
+        let params = PlanParams {
+            request: Cow::Borrowed(request),
+            project: Cow::Borrowed(project),
+        };
+        self.inner.ask(Method::Plan, &params, &request.waits)
+    }
+
+    fn wrap(&self, request: &RunRequest, project: &Project, inner: Plan) -> Result<Plan, BackendError> {
+        if self.is_known() && !self.info().can(Capability::Coverage) {
+            return Err(BackendError::unsupported(
+                &self.inner.spec.name,
+                Capability::Coverage,
+            ));
+        }
+        let params = WrapParams {
+            request: Cow::Borrowed(request),
+            project: Cow::Borrowed(project),
+            plan: Cow::Owned(inner),
+        };
+        self.inner.ask(Method::Wrap, &params, &request.waits)
+    }
+
+    fn reader(&self, request: &RunRequest) -> Box<dyn OutputReader> {
+        Box::new(RemoteReader::new(self.inner.clone(), request.clone()))
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        let idle = self.idle.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(idle) = idle {
+            idle.leave();
+        }
+    }
+}

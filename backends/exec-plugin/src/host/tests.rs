@@ -1,0 +1,463 @@
+use std::collections::{BTreeSet, VecDeque};
+use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Write};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::{Duration, Instant};
+
+use runner_core::backend::{
+    BackendError, BackendInfo, Capability, Mode, OutputReader, RunRequest, TestBackend, Waits,
+};
+use runner_core::event::{Ending, EndingKind, ExitMeaning, TestEvent};
+use runner_core::facts::Project;
+use runner_core::model::{Outcome, TestResult};
+use runner_core::plan::{ArtifactState, Artifacts, Lines, Plan, Step, StepExit, Stream};
+use serde_json::Map;
+
+use super::{ExecBackend, Farewell, Launch, Parting, Received, Spec, Transport};
+
+/// Every line is a passed test; a file `report` has one a line, too.
+struct Words;
+
+struct WordsReader;
+
+impl TestBackend for Words {
+    fn info(&self) -> BackendInfo {
+        BackendInfo {
+            name: "its own name".to_owned(),
+            framework: "words".to_owned(),
+            language: String::new(),
+            capabilities: BTreeSet::from([Capability::Run, Capability::Single]),
+            needs: Vec::new(),
+            options: Vec::new(),
+        }
+    }
+
+    fn plan(&self, request: &RunRequest, _: &Project) -> Result<Plan, BackendError> {
+        if request.mode == Mode::List {
+            return Err(BackendError::unsupported("words", Capability::List));
+        }
+        let step = Step {
+            name: request.nonce.clone(),
+            ..Step::default()
+        };
+        Ok(Plan {
+            steps: vec![step],
+            ..Plan::default()
+        })
+    }
+
+    fn reader(&self, _: &RunRequest) -> Box<dyn OutputReader> {
+        Box::new(WordsReader)
+    }
+}
+
+fn row(name: &str) -> TestEvent {
+    TestEvent::Finished(Box::new(TestResult::new(name, Outcome::Passed)))
+}
+
+impl OutputReader for WordsReader {
+    fn read(&mut self, lines: &Lines, events: &mut Vec<TestEvent>) {
+        events.extend(lines.lines.iter().map(|line| row(line)));
+    }
+
+    fn finish(
+        &mut self,
+        exits: &[StepExit],
+        files: &Artifacts,
+        events: &mut Vec<TestEvent>,
+    ) -> Result<Ending, BackendError> {
+        if let Ok(bytes) = files.bytes("report") {
+            events.extend(String::from_utf8_lossy(bytes).lines().map(row));
+        }
+        let dumps = files.dumps.len();
+        let reason = format!("{} exits, {dumps} dumps, {:?}", exits.len(), files.get("old"));
+        Ok(Ending::because(EndingKind::Completed, ExitMeaning::Ok, reason))
+    }
+}
+
+/// A backend in a thread in place of a process.
+struct Threads {
+    started: Arc<AtomicUsize>,
+}
+
+struct Pipes {
+    to: Option<PipeWriter>,
+    lines: mpsc::Receiver<Vec<u8>>,
+}
+
+impl Launch for Threads {
+    fn launch(&self) -> Result<Box<dyn Transport>, BackendError> {
+        self.started.fetch_add(1, Ordering::Relaxed);
+        let (input, to) = std::io::pipe().expect("a pipe");
+        let (from, output) = std::io::pipe().expect("a pipe");
+        std::thread::spawn(move || {
+            crate::serve_on(Box::new(|_| Ok(Box::new(Words))), BufReader::new(input), output)
+        });
+        Ok(Box::new(Pipes {
+            to: Some(to),
+            lines: lines_of(from),
+        }))
+    }
+}
+
+fn lines_of(from: PipeReader) -> mpsc::Receiver<Vec<u8>> {
+    let (tell, lines) = mpsc::channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(from).split(b'\n').map_while(Result::ok) {
+            let _ = tell.send(line);
+        }
+    });
+    lines
+}
+
+impl Transport for Pipes {
+    fn send(&mut self, line: &str, _: Duration) -> bool {
+        let to = self.to.as_mut().expect("open");
+        to.write_all(format!("{line}\n").as_bytes()).is_ok()
+    }
+
+    fn receive(&mut self, within: Duration) -> Received {
+        match self.lines.recv_timeout(within) {
+            Ok(line) => Received::Line(line),
+            Err(mpsc::RecvTimeoutError::Timeout) => Received::Silence,
+            Err(mpsc::RecvTimeoutError::Disconnected) => Received::End,
+        }
+    }
+
+    fn part(mut self: Box<Self>, _: Farewell) -> Parting {
+        self.to = None;
+        Parting::default()
+    }
+}
+
+/// Answers each question with what the script says, whatever was asked.
+struct Script(Vec<Vec<Received>>);
+
+struct Scripted {
+    turns: VecDeque<Vec<Received>>,
+    now: VecDeque<Received>,
+    parting: Parting,
+}
+
+impl Launch for Script {
+    fn launch(&self) -> Result<Box<dyn Transport>, BackendError> {
+        Ok(Box::new(Scripted {
+            turns: self.0.clone().into(),
+            now: VecDeque::new(),
+            parting: Parting {
+                signal: Some(11),
+                stderr: (0..30).map(|n| format!("stderr {n}\u{1b}[2J")).collect(),
+                ..Parting::default()
+            },
+        }))
+    }
+}
+
+impl Transport for Scripted {
+    fn send(&mut self, _: &str, _: Duration) -> bool {
+        self.now.extend(self.turns.pop_front().unwrap_or_default());
+        true
+    }
+
+    fn receive(&mut self, within: Duration) -> Received {
+        let next = self.now.pop_front();
+        next.unwrap_or_else(|| {
+            std::thread::sleep(within);
+            Received::Silence
+        })
+    }
+
+    fn part(self: Box<Self>, farewell: Farewell) -> Parting {
+        Parting {
+            forced: farewell == Farewell::Now,
+            ..self.parting
+        }
+    }
+}
+
+fn spec() -> Spec {
+    Spec {
+        name: "x".to_owned(),
+        root: "/r".into(),
+        config: Map::new(),
+        timeout: Duration::from_secs(20),
+        info: None,
+    }
+}
+
+fn words() -> (ExecBackend, Arc<AtomicUsize>) {
+    let started = Arc::new(AtomicUsize::new(0));
+    let launch = Threads {
+        started: started.clone(),
+    };
+    (
+        ExecBackend::new(spec(), Box::new(launch), Box::new(|| Ok(()))),
+        started,
+    )
+}
+
+fn scripted(turns: &[&[&str]], timeout: Duration) -> ExecBackend {
+    let line = |text: &&str| Received::Line(text.as_bytes().to_vec());
+    let turns = turns.iter().map(|turn| turn.iter().map(line).collect()).collect();
+    let spec = Spec { timeout, ..spec() };
+    ExecBackend::new(spec, Box::new(Script(turns)), Box::new(|| Ok(())))
+}
+
+fn request() -> RunRequest {
+    RunRequest {
+        nonce: "n".to_owned(),
+        ..RunRequest::new(Mode::Run, "/r", "/s")
+    }
+}
+
+fn lines(lines: Vec<String>) -> Lines {
+    Lines {
+        step: 0,
+        stream: Stream::Stdout,
+        lines,
+    }
+}
+
+const HELLO: &str =
+    r#"{"jsonrpc":"2.0","id":1,"result":{"protocol":1,"info":{"name":"y","capabilities":["run"]}}}"#;
+
+#[test]
+fn nothing_is_started_before_it_is_needed_and_a_run_takes_one_process() {
+    let (backend, started) = words();
+    assert_eq!(backend.info().name, "x");
+    assert!(backend.info().capabilities.is_empty());
+    assert_eq!(started.load(Ordering::Relaxed), 0);
+    let plan = backend.plan(&request(), &Project::default()).expect("a plan");
+    assert_eq!(plan.steps[0].name, "n");
+    assert_eq!(backend.info().name, "x", "the table's name, not its own");
+    assert!(backend.info().can(Capability::Single));
+    let mut reader = backend.reader(&request());
+    let mut events = Vec::new();
+    reader.read(&lines(vec!["a".to_owned(), "b".to_owned()]), &mut events);
+    assert_eq!(events, [row("a"), row("b")]);
+    let mut files = Artifacts::default();
+    files.insert("report", ArtifactState::Bytes(b"c".to_vec()));
+    files.insert("old", ArtifactState::Stale);
+    files.dumps.insert(7, "stack".to_owned());
+    let ending = reader
+        .finish(&[StepExit::default()], &files, &mut events)
+        .expect("an ending");
+    assert_eq!(events.len(), 3);
+    assert_eq!(ending.reason.as_deref(), Some("1 exits, 1 dumps, Stale"));
+    assert_eq!(started.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn two_runs_at_once_have_a_process_each() {
+    let (backend, started) = words();
+    let (mut one, mut two) = (backend.reader(&request()), backend.reader(&request()));
+    let mut events = Vec::new();
+    one.read(&lines(vec!["a".to_owned()]), &mut events);
+    two.read(&lines(vec!["b".to_owned()]), &mut events);
+    for mut reader in [one, two] {
+        reader
+            .finish(&[], &Artifacts::default(), &mut events)
+            .expect("an ending");
+    }
+    assert_eq!(
+        (events, started.load(Ordering::Relaxed)),
+        (vec![row("a"), row("b")], 2)
+    );
+    backend.plan(&request(), &Project::default()).expect("a plan");
+    assert_eq!(started.load(Ordering::Relaxed), 2, "one of the two was kept");
+}
+
+#[test]
+fn long_lines_many_lines_and_large_files_arrive() {
+    let (backend, _) = words();
+    let mut reader = backend.reader(&request());
+    let mut events = Vec::new();
+    let long = "é\u{1}".repeat(1 << 20);
+    reader.read(&lines(vec![long.clone()]), &mut events);
+    assert!(events == [row(&long)], "a line of 3 MiB");
+    events.clear();
+    let names: Vec<String> = (0..3_000).map(|n| format!("{n} {}", "x".repeat(700))).collect();
+    reader.read(&lines(names.clone()), &mut events);
+    assert!(events.iter().zip(&names).all(|(event, name)| *event == row(name)) && events.len() == 3_000);
+    events.clear();
+    let mut files = Artifacts::default();
+    files.insert("report", ArtifactState::Bytes(names.join("\n").into_bytes()));
+    reader.finish(&[], &files, &mut events).expect("an ending");
+    assert_eq!(events.len(), 3_000);
+}
+
+#[test]
+fn a_refusal_ends_nothing() {
+    let (backend, started) = words();
+    let list = RunRequest::new(Mode::List, "/r", "/s");
+    let error = backend.plan(&list, &Project::default()).expect_err("no listing");
+    assert_eq!(error.code, "unsupported");
+    backend.plan(&request(), &Project::default()).expect("a plan");
+    assert_eq!(started.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn nothing_is_started_behind_a_closed_gate() {
+    let started = Arc::new(AtomicUsize::new(0));
+    let launch = Threads {
+        started: started.clone(),
+    };
+    let gate = || Err(BackendError::new("untrusted", "ask a person"));
+    let backend = ExecBackend::new(spec(), Box::new(launch), Box::new(gate));
+    assert_eq!(
+        backend
+            .plan(&request(), &Project::default())
+            .expect_err("closed")
+            .code,
+        "untrusted"
+    );
+    assert_eq!(backend.learn().expect_err("closed").code, "untrusted");
+    let mut reader = backend.reader(&request());
+    reader.read(&lines(vec!["a".to_owned()]), &mut Vec::new());
+    let error = reader
+        .finish(&[], &Artifacts::default(), &mut Vec::new())
+        .expect_err("closed");
+    assert_eq!(
+        (error.code.as_str(), started.load(Ordering::Relaxed)),
+        ("untrusted", 0)
+    );
+}
+
+#[test]
+fn each_wrong_answer_is_one_clear_error() {
+    let long = Duration::from_secs(20);
+    let cases: [(&[&[&str]], &str); 8] = [
+        (
+            &[&["Hello, I am a program"]],
+            "\"x\" is not a qaas backend (it printed `Hello, I am a program`",
+        ),
+        (
+            &[
+                &[
+                    r#"{"jsonrpc":"2.0","id":1,"result":{"protocol":9,"info":{"name":"y","capabilities":[]}}}"#,
+                ],
+            ],
+            "protocol 9, and this qaas speaks 1",
+        ),
+        (
+            &[&[r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"I speak 2 to 3"}}"#]],
+            "I speak 2 to 3",
+        ),
+        (
+            &[&[HELLO], &["not json"]],
+            "did not keep to the protocol during plan: not a JSON-RPC answer",
+        ),
+        (
+            &[&[HELLO], &[r#"{"jsonrpc":"2.0","id":7,"result":null}"#]],
+            "it answered call 7, which was never made",
+        ),
+        (
+            &[&[HELLO], &[r#"{"jsonrpc":"2.0","id":1,"result":null}"#]],
+            "it answered call 1 twice",
+        ),
+        (
+            &[&[HELLO], &[r#"{"jsonrpc":"2.0","id":2,"result":{"steps":3}}"#]],
+            "the answer to `plan`: invalid type",
+        ),
+        (
+            &[&[HELLO], &[r#"{"jsonrpc":"2.0","id":2,"method":"ask"}"#]],
+            "a backend may not ask",
+        ),
+    ];
+    for (turns, expected) in cases {
+        let error = scripted(turns, long)
+            .plan(&request(), &Project::default())
+            .expect_err(expected);
+        assert!(error.message.contains(expected), "{expected}: {error}");
+    }
+}
+
+#[test]
+fn a_notification_is_passed_over() {
+    let log = r#"{"jsonrpc":"2.0","method":"log","params":{"text":"hello"}}"#;
+    let plan = r#"{"jsonrpc":"2.0","id":2,"result":{"steps":[]}}"#;
+    let backend = scripted(&[&[log, HELLO], &[log, log, plan]], Duration::from_secs(20));
+    assert_eq!(backend.plan(&request(), &Project::default()), Ok(Plan::default()));
+}
+
+#[test]
+fn bytes_over_the_limit_and_bytes_that_are_not_utf8_are_errors() {
+    for (received, expected) in [
+        (
+            Received::TooLong(b"xxx".to_vec()),
+            "a line of more than 16777216 bytes",
+        ),
+        (
+            Received::Line(b"{\"id\":\xff}".to_vec()),
+            "not UTF-8: `{\\\"id\\\":\\xff}`",
+        ),
+    ] {
+        let turns = vec![vec![Received::Line(HELLO.into())], vec![received]];
+        let backend = ExecBackend::new(spec(), Box::new(Script(turns)), Box::new(|| Ok(())));
+        let error = backend.plan(&request(), &Project::default()).expect_err(expected);
+        assert!(error.message.contains(expected), "{expected}: {error}");
+    }
+}
+
+#[test]
+fn a_death_names_the_signal_the_call_and_the_last_words_made_visible() {
+    let turns = vec![vec![Received::Line(HELLO.into())], vec![Received::End]];
+    let backend = ExecBackend::new(spec(), Box::new(Script(turns)), Box::new(|| Ok(())));
+    let mut reader = backend.reader(&request());
+    let mut events = Vec::new();
+    reader.read(&lines(vec!["a".to_owned()]), &mut events);
+    reader.read(&lines(vec!["b".to_owned()]), &mut events);
+    assert_eq!(events, [], "one error, told at the end");
+    let error = reader
+        .finish(&[], &Artifacts::default(), &mut events)
+        .expect_err("it died");
+    let text = error.to_string();
+    assert!(
+        text.starts_with("backend \"x\" crashed (SIGSEGV) during open; the last lines"),
+        "{text}"
+    );
+    assert!(
+        !text.contains('\u{1b}') && !text.contains("stderr 9") && text.contains("stderr 10"),
+        "{text}"
+    );
+}
+
+#[test]
+fn pages_without_an_end_are_an_error() {
+    let open = r#"{"jsonrpc":"2.0","id":2,"result":null}"#;
+    let read =
+        r#"{"jsonrpc":"2.0","id":3,"result":{"events":[{"event":"started","nodeid":"a"}],"more":true}}"#;
+    let backend = scripted(&[&[HELLO], &[open], &[read]], Duration::from_secs(20));
+    let mut reader = backend.reader(&request());
+    let mut events = Vec::new();
+    reader.read(&lines(vec!["a".to_owned()]), &mut events);
+    assert_eq!(events.len(), 1, "what came is kept");
+    let error = reader
+        .finish(&[], &Artifacts::default(), &mut events)
+        .expect_err("no such feature");
+    assert!(error.message.contains("`more`"), "{error}");
+}
+
+#[test]
+fn silence_is_bounded_by_the_timeout() {
+    let backend = scripted(&[&[HELLO]], Duration::from_millis(200));
+    let error = backend
+        .plan(&request(), &Project::default())
+        .expect_err("silence");
+    assert!(
+        error.message.contains("did not answer plan within 0.2 s"),
+        "{error}"
+    );
+}
+
+#[test]
+fn silence_is_cut_short_when_nobody_waits() {
+    let backend = scripted(&[&[HELLO]], Duration::from_secs(600));
+    let wanted = Arc::new(AtomicBool::new(false));
+    let waits = Waits::while_true(move || wanted.load(Ordering::Relaxed));
+    let begun = Instant::now();
+    let asked = RunRequest { waits, ..request() };
+    let error = backend.plan(&asked, &Project::default()).expect_err("silence");
+    assert_eq!(error.code, "cancelled");
+    assert!(begun.elapsed() < Duration::from_secs(60));
+}
