@@ -6,6 +6,7 @@ mod commands;
 mod display;
 mod exit;
 mod external;
+mod library_host;
 mod world;
 
 use std::ffi::OsStr;
@@ -22,6 +23,9 @@ fn main() -> ExitCode {
     // Before anything else: the supervisor is small, single-threaded and knows nothing of the rest.
     if std::env::args_os().nth(1).as_deref() == Some(OsStr::new(SUPERVISE)) {
         return ExitCode::from(u8::try_from(runner_core::process::supervise_main()).unwrap_or(1));
+    }
+    if std::env::args_os().nth(1).as_deref() == Some(OsStr::new(library_host::COMMAND)) {
+        return library_host::main(std::env::args_os().skip(2).collect());
     }
     match Cli::try_parse() {
         Ok(cli) => commands::dispatch(cli),

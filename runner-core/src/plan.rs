@@ -17,6 +17,16 @@ pub struct Plan {
     pub artifacts: Vec<Artifact>,
 }
 
+/// One step, no files.
+impl From<Step> for Plan {
+    fn from(step: Step) -> Self {
+        Self {
+            steps: vec![step],
+            ..Self::default()
+        }
+    }
+}
+
 /// A file that a plan needs. The path is relative to the scratch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScratchFile {

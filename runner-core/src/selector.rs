@@ -60,6 +60,22 @@ impl Selection {
             .collect()
     }
 
+    /// Whether a test is among what is selected, as far as its id (`file::name`) tells: for frameworks that run more than
+    /// they are asked for. With a keyword expression among the selectors only the framework can tell.
+    pub fn admits(&self, nodeid: &str) -> bool {
+        let follows = |word: &str, next: &[&str]| {
+            let word = word.strip_prefix("./").unwrap_or(word).trim_end_matches('/');
+            let rest = nodeid.strip_prefix(word);
+            rest.is_some_and(|rest| rest.is_empty() || next.iter().any(|next| rest.starts_with(next)))
+        };
+        self.is_everything()
+            || self.selectors.iter().any(|selector| match selector {
+                Selector::Path { path } => path == "." || follows(path, &["/", "::"]),
+                Selector::Node { .. } => follows(&selector.as_word(), &["::", "["]),
+                Selector::Keyword { .. } => true,
+            })
+    }
+
     /// All keyword expressions joined with `or`.
     pub fn keyword(&self) -> Option<String> {
         let expressions: Vec<&str> = self
@@ -79,6 +95,66 @@ impl Selection {
                     .collect::<Vec<_>>()
                     .join(" or "),
             ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Selection, Selector};
+
+    fn path(path: &str) -> Selector {
+        Selector::Path {
+            path: path.to_owned(),
+        }
+    }
+
+    fn node(path: &str, rest: &str) -> Selector {
+        Selector::Node {
+            path: path.to_owned(),
+            rest: rest.to_owned(),
+        }
+    }
+
+    fn admits(selectors: Vec<Selector>, nodeid: &str) -> bool {
+        Selection { selectors }.admits(nodeid)
+    }
+
+    #[test]
+    fn everything_admits_all_and_a_keyword_cannot_tell() {
+        assert!(admits(vec![], "a"));
+        let expression = "slow".to_owned();
+        assert!(admits(vec![path("b.rs"), Selector::Keyword { expression }], "a"));
+    }
+
+    #[test]
+    fn a_path_admits_what_is_in_it_and_not_what_begins_alike() {
+        for (selected, nodeid, admitted) in [
+            (".", "src/a.rs::x", true),
+            ("src/", "src/a.rs::x", true),
+            ("./src/a.rs", "src/a.rs::x", true),
+            ("src/a.rs", "src/a.rs", true),
+            ("src/a", "src/a.rs::x", false),
+            ("a.rs", "src/a.rs::x", false),
+        ] {
+            assert_eq!(
+                admits(vec![path("other"), path(selected)], nodeid),
+                admitted,
+                "{selected} {nodeid}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_id_admits_itself_and_what_it_stands_for() {
+        for (nodeid, admitted) in [
+            ("a.rs::x", true),
+            ("a.rs::x::y", true),
+            ("a.rs::x[1]", true),
+            ("a.rs::xy", false),
+            ("a.rs", false),
+        ] {
+            assert_eq!(admits(vec![node("a.rs", "::x")], nodeid), admitted, "{nodeid}");
         }
     }
 }

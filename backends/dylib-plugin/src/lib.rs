@@ -18,4 +18,4 @@ pub mod sdk;
 pub use runner_core;
 
 #[cfg(feature = "host")]
-pub use host::{Copy, Fault, Library, LibraryError};
+pub use host::{Fault, Hosted, Library, LibraryError, check, look};

@@ -57,8 +57,6 @@ pub enum Fault {
     OtherMajor { found: String },
     #[error("its content changed: it is sha256 {found}, and {wanted} was looked at before")]
     Changed { found: String, wanted: String },
-    #[error("its own copy cannot be kept in {folder}: {why}")]
-    NotKept { folder: String, why: String },
     #[error("it does not load: {0}")]
     Load(String),
     #[error("its entry `{}` gives no table", abi::ENTRY)]
@@ -111,7 +109,6 @@ impl Fault {
             Self::NoEntry => "library_no_entry",
             Self::OtherMajor { .. } => "library_other_major",
             Self::Changed { .. } => "library_changed",
-            Self::NotKept { .. } => "library_not_kept",
             Self::Load(_) => "library_load",
             Self::NullTable => "library_null_table",
             Self::WrongMagic { .. } => "library_wrong_magic",
@@ -149,7 +146,6 @@ impl Fault {
                 "use a qaas and a library of one major version: update the older of the two".to_owned()
             }
             Self::Changed { .. } => "if the change is meant, run the command again".to_owned(),
-            Self::NotKept { .. } => "set QAAS_STATE_DIR to a folder of your own that can be written".to_owned(),
             Self::Load(_) => "install the libraries that it needs, or build it on this machine".to_owned(),
             Self::NullTable
             | Self::WrongMagic { .. }

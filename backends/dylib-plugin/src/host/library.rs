@@ -134,7 +134,7 @@ impl Answer for Library {
             Method::Finish => table.finish,
             Method::Close => table.close,
             Method::More => table.more,
-            Method::Shutdown => None,
+            Method::Shutdown => return Ok("null".to_owned()),
         };
         let Some(operation) = operation else {
             return self.without(method);

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use crate::abi::{self, Entry, Head, Table};
 
-use super::copy::{read, sha256};
 use super::error::{Fault, LibraryError};
+use super::file::{read, sha256};
 
-/// Loads a [`super::Copy`] that is still what it was. From here on the library's code runs, in this process.
+/// Loads a file that is still what was looked at. From here on the library's code runs, in this process.
 pub(super) fn load(path: &Path, wanted: &str) -> Result<Table, LibraryError> {
     let bytes = read(path).map_err(|fault| fault.at(path))?;
     let found = sha256(&bytes);

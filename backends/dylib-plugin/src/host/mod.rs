@@ -1,12 +1,14 @@
-//! The side that loads libraries: look at the file, keep a copy of its own, load that, call it.
+//! The side that loads libraries: look at the file, load a copy of it, call that.
 
-mod copy;
 mod error;
+mod file;
 mod header;
+mod hosted;
 mod library;
 mod load;
 mod reply;
 
-pub use copy::Copy;
 pub use error::{Fault, LibraryError};
+pub use file::{check, look};
+pub use hosted::Hosted;
 pub use library::Library;
