@@ -38,4 +38,6 @@ pub mod project;
 #[cfg(feature = "engine")]
 pub mod store;
 #[cfg(feature = "engine")]
+pub mod testing;
+#[cfg(feature = "engine")]
 pub mod trust;

@@ -29,7 +29,7 @@ use self::clean::{Cleaner, Redactor};
 use self::iteration::{Deadline, Going};
 use self::patience::Until;
 use self::prepare::Prepared;
-use self::reading::panic_text;
+pub(crate) use self::reading::panic_text;
 use self::record::Record;
 use crate::backend::{Mode, TestBackend};
 use crate::config::{Env, Suite};
@@ -222,7 +222,7 @@ async fn guarded(work: impl Future<Output = EndCause>) -> EndCause {
 }
 
 /// Does something that takes time without keeping other tasks of this thread from going on.
-fn blocking<T>(work: impl FnOnce() -> T) -> T {
+pub(crate) fn blocking<T>(work: impl FnOnce() -> T) -> T {
     use tokio::runtime::{Handle, RuntimeFlavor};
     match Handle::try_current() {
         Ok(handle) if handle.runtime_flavor() == RuntimeFlavor::MultiThread => {

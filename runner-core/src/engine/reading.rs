@@ -154,7 +154,7 @@ fn crashed(backend: &str, panic: &(dyn std::any::Any + Send)) -> BackendError {
 }
 
 /// What a panic said.
-pub(super) fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
+pub(crate) fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
     panic
         .downcast_ref::<&str>()
         .copied()

@@ -1,0 +1,256 @@
+//! The sample project as the engine runs it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::super::sample::{Sample, Trap};
+use super::super::subject::Subject;
+use super::super::tape::{Recorder, rows};
+use super::{Recorded, Tried};
+use crate::backend::{BackendInfo, Capability, Mode, TestBackend};
+use crate::config::{Env, Suite};
+use crate::engine::{Engine, Order, new_run_id};
+use crate::environment::Environment;
+use crate::event::{RunEvent, TestEvent};
+use crate::facts::Project;
+use crate::policy::Policy;
+use crate::process::{Cancel, Supervisor};
+use crate::project::{self, Overrides, ProjectError};
+use crate::registry::Registry;
+use crate::report::Report;
+use crate::selector::{Selection, Selector};
+
+/// No run of a sample takes longer; one that does hangs.
+const LIMIT: Duration = Duration::from_secs(300);
+
+/// A sample project, found and looked at.
+pub struct Bench {
+    engine: Engine,
+    sample: Sample,
+    project: Project,
+    suite: Suite,
+    /// Why the backend cannot run here.
+    unusable: Option<String>,
+}
+
+/// What a run of the sample is narrowed to.
+#[derive(Default)]
+pub(super) struct Wish {
+    pub(super) list: bool,
+    /// Files, folders or ids, as the sample writes them.
+    pub(super) select: Vec<String>,
+    pub(super) dir: Option<String>,
+    pub(super) keyword: Option<String>,
+    pub(super) max_failures: Option<u32>,
+    pub(super) timeout: Option<Duration>,
+    /// Cancel as soon as the first test began or ended, at the latest after this.
+    pub(super) cancel_after: Option<Duration>,
+}
+
+impl Wish {
+    pub(super) fn of(select: &[String]) -> Self {
+        Self {
+            select: select.to_vec(),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn trap(trap: &Trap) -> Self {
+        Self {
+            dir: trap.dir.clone(),
+            ..Self::of(&trap.select)
+        }
+    }
+}
+
+/// A run, and when its rows came.
+pub(super) struct Ran {
+    pub(super) report: Report,
+    /// A test began or ended before the first step did.
+    pub(super) live: bool,
+}
+
+impl Bench {
+    /// Looks at the sample project as a suite of `backend` alone. A tool that is not there is no error: the cases that
+    /// need it are skipped, and say so.
+    pub async fn new(
+        backend: &Arc<dyn TestBackend>,
+        sample: Sample,
+        supervisor: Supervisor,
+        overrides: &Overrides,
+        environment: &Environment,
+    ) -> Result<Self, ProjectError> {
+        let registry = Registry::new().with(Arc::clone(backend));
+        let info = backend.info();
+        let mut suite = Suite::new("conformance", vec![info.name.clone()]);
+        suite.options.clone_from(&sample.file.options);
+        suite.paths.clone_from(&sample.file.paths);
+        let root = sample.root.clone();
+        let mut found = project::discover(&root, &suite, &registry, &root, overrides, environment)?;
+        if let Some(interpreter) = &found.interpreter
+            && interpreter.packages.is_none()
+        {
+            found.interpreter = Some(project::ask(interpreter, &supervisor, environment).await?);
+        }
+        let overrides = Overrides {
+            backend: None,
+            ..overrides.clone()
+        };
+        let unusable = unusable(&registry, &suite, &found, &overrides, &info);
+        Ok(Self {
+            // Nothing is stored: these runs are nobody's history.
+            engine: Engine::new(supervisor, None, environment.clone(), 2),
+            sample,
+            project: found,
+            suite,
+            unusable,
+        })
+    }
+
+    /// Why nothing can be run here, in words.
+    pub fn unusable(&self) -> Option<&str> {
+        self.unusable.as_deref()
+    }
+
+    pub(in super::super) fn project(&self) -> &Project {
+        &self.project
+    }
+
+    pub(super) fn sample(&self) -> &Sample {
+        &self.sample
+    }
+
+    pub(super) async fn run(&self, subject: &Subject, wish: &Wish) -> Result<Ran, String> {
+        self.run_with(subject, Arc::clone(&subject.backend), wish).await
+    }
+
+    pub(super) async fn record(&self, subject: &Subject, wish: &Wish) -> Tried {
+        let recorder = Arc::new(Recorder::new(Arc::clone(&subject.backend)));
+        let ran = self.run_with(subject, recorder.clone(), wish).await?;
+        let Some(mut tape) = recorder.take() else {
+            let why = ran.report.verdict().reason.unwrap_or_default();
+            return Err(format!("nothing was started: {why}"));
+        };
+        tape.recorded = Some(rows(ran.report.first()));
+        Ok(Box::new(Recorded { tape, ran }))
+    }
+
+    async fn run_with(
+        &self,
+        subject: &Subject,
+        backend: Arc<dyn TestBackend>,
+        wish: &Wish,
+    ) -> Result<Ran, String> {
+        let order = self.order(subject, backend, wish)?;
+        let cancel = Cancel::new();
+        let (mut live, mut ended) = (false, false);
+        let waits = wish.cancel_after.is_some();
+        let asks = cancel.clone();
+        let mut sink = |event: &RunEvent| {
+            ended |= matches!(event, RunEvent::StepExited { .. });
+            if let RunEvent::Test { test, .. } = event
+                && matches!(test, TestEvent::Started { .. } | TestEvent::Finished(_))
+            {
+                live |= !ended;
+                if waits {
+                    asks.ask("the kit");
+                }
+            }
+        };
+        let run = self.engine.run(new_run_id(), order, cancel.clone(), &mut sink);
+        let report = match wish.cancel_after {
+            None => run.await,
+            Some(after) => {
+                let mut run = std::pin::pin!(run);
+                tokio::select! {
+                    report = &mut run => report,
+                    () = tokio::time::sleep(after) => {
+                        cancel.ask("the kit");
+                        run.await
+                    }
+                }
+            }
+        };
+        Ok(Ran { report, live })
+    }
+
+    fn order(&self, subject: &Subject, backend: Arc<dyn TestBackend>, wish: &Wish) -> Result<Order, String> {
+        let mut project = self.project.clone();
+        if let Some(dir) = &wish.dir {
+            let place = project::resolve_dir(&project.root, dir);
+            project.dir = place.map_err(|error| format!("the sample's `dir`: {}", error.message))?;
+        }
+        let mut suite = self.suite.clone();
+        if wish.dir.is_some() {
+            suite.paths.clear();
+        }
+        let selectors = wish.select.iter().map(|text| selector(subject, &project, text));
+        let selection = Selection {
+            selectors: selectors.collect::<Result<_, _>>()?,
+        };
+        Ok(Order {
+            tool: "backend check",
+            mode: if wish.list { Mode::List } else { Mode::Run },
+            suite,
+            backend,
+            coverage: None,
+            coverage_paths: Vec::new(),
+            passed_over: Vec::new(),
+            cwd: project.dir.clone(),
+            project,
+            selection,
+            asked: wish.select.clone(),
+            keyword: wish.keyword.clone(),
+            markers: None,
+            max_failures: wish.max_failures,
+            workers: None,
+            extra_args: Vec::new(),
+            iterations: 1,
+            timeout: Some(wish.timeout.unwrap_or(LIMIT)),
+            total_timeout: None,
+            // The caller's own environment, so that tools find their homes; but nothing left in the sample.
+            policy: Policy {
+                private_folders: true,
+                ..Policy::person()
+            },
+            env: Env::default(),
+            warnings: Vec::new(),
+        })
+    }
+}
+
+/// What the sample wrote, as everybody's selectors are read.
+fn selector(subject: &Subject, project: &Project, text: &str) -> Result<Selector, String> {
+    let resolved = project::resolve_from(&project.root, &project.dir, &[], text);
+    let name = || Selector::Node {
+        path: String::new(),
+        rest: text.to_owned(),
+    };
+    match resolved {
+        Ok(Selector::Keyword { .. }) | Err(_) if subject.can(Capability::Names) => Ok(name()),
+        Ok(Selector::Keyword { .. }) => Err(format!("`{text}` of the sample is no file and no test id")),
+        other => other.map_err(|error| format!("`{text}` of the sample: {}", error.message)),
+    }
+}
+
+fn unusable(
+    registry: &Registry,
+    suite: &Suite,
+    project: &Project,
+    overrides: &Overrides,
+    info: &BackendInfo,
+) -> Option<String> {
+    if !info.can(Capability::Run) {
+        return None;
+    }
+    let error = project::choose_backend(registry, suite, project, overrides).err()?;
+    let first = error.message.lines().last().unwrap_or_default().to_owned();
+    Some(format!(
+        "its tool is not there: {}",
+        if error.message.contains('\n') {
+            first
+        } else {
+            error.message
+        }
+    ))
+}

@@ -1,0 +1,57 @@
+//! The conformance kit: one script of cases that any backend must pass, ours or a stranger's.
+//!
+//! It knows a backend only through the seam ([`crate::backend`]), so a built-in one, a table of a `qaas.toml`, a program
+//! and a library are driven alike. Four groups of cases:
+//!
+//! 1. `claims`: what a backend says of itself;
+//! 2. `planning`: its plans for many requests, without starting anything;
+//! 3. `reading`: its readers, on broken input made here and, with a sample project, on the recorded bytes of a real run
+//!    that are cut, damaged and mixed up;
+//! 4. `live`: real runs of the sample project through the [`Engine`](crate::engine::Engine).
+//!
+//! A sample project is a folder with `qaas-conformance.toml` ([`Sample`]), which says what is true of its tests.
+
+mod book;
+mod claims;
+mod live;
+mod planning;
+mod reading;
+mod sample;
+mod subject;
+mod tape;
+
+use std::sync::Arc;
+
+pub use self::book::{Case, Finding, Group};
+pub use self::live::Bench;
+pub use self::sample::{FILE, Sample, SampleError};
+
+use self::book::Book;
+use self::subject::Subject;
+use crate::backend::TestBackend;
+use crate::engine::blocking;
+
+/// Why the cases that need a real run are left out when there is no sample project.
+const NO_SAMPLE: &str = "no sample project was given (--project DIR)";
+
+/// Drives a backend through all cases. `told` hears of each as soon as it is done. Without a bench the cases that need a
+/// real run are skipped, each with its reason.
+pub async fn check(
+    backend: Arc<dyn TestBackend>,
+    bench: Option<&Bench>,
+    told: &mut (dyn FnMut(&Case) + Send),
+) -> Vec<Case> {
+    let mut book = Book::new(told);
+    let subject = blocking(|| Subject::new(backend, bench.map(Bench::project)));
+    blocking(|| {
+        claims::check(&subject, &mut book);
+        planning::check(&subject, &mut book);
+    });
+    let tapes = match bench {
+        Some(bench) => live::record(&subject, bench).await,
+        None => live::Tapes::without(NO_SAMPLE),
+    };
+    blocking(|| reading::check(&subject, &tapes, &mut book));
+    live::check(&subject, bench, &tapes, &mut book).await;
+    book.close()
+}

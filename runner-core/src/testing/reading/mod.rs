@@ -1,0 +1,192 @@
+//! What a reader makes of broken input: made-up input for every backend, and the recorded bytes of real runs, damaged.
+
+mod damage;
+mod order;
+mod synthetic;
+
+use super::book::{Book, Finding, Group};
+use super::live::Tapes;
+use super::subject::Subject;
+use super::tape::{Played, Tape};
+
+/// Name, what is expected, and the case; on input that needs no real run.
+const SYNTHETIC: [(&str, &str, fn(&Subject) -> Result<String, String>); 7] = [
+    (
+        "silence",
+        "nothing printed and nothing left is never passed, whatever the exit code",
+        synthetic::silence,
+    ),
+    (
+        "no-exit",
+        "a run whose steps never started is never passed",
+        synthetic::no_exit,
+    ),
+    (
+        "garbage",
+        "text, control characters, NUL and damaged bytes make no rows and no panic",
+        synthetic::garbage,
+    ),
+    (
+        "shapes",
+        "JSON, XML and TAP of unexpected shapes make nothing green and no panic",
+        synthetic::shapes,
+    ),
+    (
+        "long-line",
+        "a line of 10 MB on each stream is survived, and is not green",
+        synthetic::long_line,
+    ),
+    (
+        "many-lines",
+        "20,000 lines of noise are survived, and are not green",
+        synthetic::many_lines,
+    ),
+    (
+        "bad-reports",
+        "a report that is missing, old, unusable, empty or garbage is never passed",
+        synthetic::reports,
+    ),
+];
+
+type OnTape = fn(&Subject, &Tape, &Played) -> Result<String, String>;
+
+/// The same on the recorded run of all tests, some of which fail.
+const ON_ALL: [(&str, &str, OnTape); 8] = [
+    (
+        "replay",
+        "the recorded bytes give the same rows and status as the run did",
+        order::replay,
+    ),
+    (
+        "batches",
+        "the same report however the lines are split into batches",
+        order::batches,
+    ),
+    (
+        "streams",
+        "the same report however the streams are interleaved",
+        order::streams,
+    ),
+    (
+        "cut",
+        "cut in the middle at any point, a run that was not passed never is",
+        damage::cut,
+    ),
+    (
+        "green-exit",
+        "failed tests with an exit code of 0 are never passed",
+        damage::green_exit,
+    ),
+    (
+        "limits",
+        "a run ended by the time limit or a cancel keeps its rows and is known as such",
+        damage::limits,
+    ),
+    (
+        "damaged-reports",
+        "with its reports missing, old, unusable, empty or cut a run that was not passed never is",
+        damage::reports,
+    ),
+    (
+        "noise",
+        "garbage between its lines makes no rows and nothing green",
+        damage::noise,
+    ),
+];
+
+/// The same on the recorded run of passing tests alone.
+const ON_GREEN: [(&str, &str, OnTape); 5] = [
+    (
+        "cut-green",
+        "cut in the middle, a green run is passed with all its rows or not at all",
+        damage::cut,
+    ),
+    (
+        "bad-exit",
+        "passing tests with an exit code that is not 0 are never passed",
+        damage::bad_exit,
+    ),
+    (
+        "killed",
+        "passing tests of a process that a signal ended are never passed",
+        damage::killed,
+    ),
+    (
+        "damaged-green-reports",
+        "with its reports missing, old, unusable, empty or cut a green run is passed with all its rows or not at all",
+        damage::reports,
+    ),
+    (
+        "noise-green",
+        "garbage between its lines makes no rows; it is passed with all its rows or not at all",
+        damage::noise,
+    ),
+];
+
+const SWAPPED: &str = "failing lines and exit code beside the reports of a green run are never passed";
+const READERS: &str = "two readers at once read as each would alone";
+const LISTING: &str = "a listing that a signal cut is never whole";
+
+pub(super) fn check(subject: &Subject, tapes: &Tapes, book: &mut Book<'_>) {
+    for (name, expected, case) in SYNTHETIC {
+        book.hold(Group::Reading, name, expected, || case(subject).into());
+    }
+    let mut on = |cases: &[(&'static str, &'static str, OnTape)], tape: Result<&Tape, &str>| {
+        for &(name, expected, case) in cases {
+            match tape {
+                Ok(tape) => book.hold(Group::Reading, name, expected, || {
+                    let whole = tape.play(subject.backend.as_ref());
+                    case(subject, tape, &whole).into()
+                }),
+                Err(why) => book.add(Group::Reading, name, expected, Finding::Skipped(why.to_owned())),
+            }
+        }
+    };
+    on(&ON_ALL, tapes.all());
+    on(&ON_GREEN, tapes.green());
+    let both = tapes.all().and_then(|all| Ok((all, tapes.green()?)));
+    match both {
+        Ok((all, green)) => {
+            book.hold(Group::Reading, "swapped-reports", SWAPPED, || {
+                damage::swapped(subject, all, green)
+            });
+            book.hold(Group::Reading, "two-readers", READERS, || {
+                order::readers(subject, all, green).into()
+            });
+        }
+        Err(why) => {
+            for (name, expected) in [("swapped-reports", SWAPPED), ("two-readers", READERS)] {
+                book.add(Group::Reading, name, expected, Finding::Skipped(why.to_owned()));
+            }
+        }
+    }
+    match tapes.list() {
+        Ok(tape) => book.hold(Group::Reading, "killed-listing", LISTING, || {
+            damage::listing(subject, tape).into()
+        }),
+        Err(why) => book.add(
+            Group::Reading,
+            "killed-listing",
+            LISTING,
+            Finding::Skipped(why.to_owned()),
+        ),
+    }
+}
+
+/// That damaged input did no harm: no panic, not green unless with all the rows of the whole, no row that the whole does
+/// not have.
+fn harmless(played: &Played, whole: Option<&Played>, what: &str) -> Result<(), String> {
+    if let Some(crash) = &played.crash {
+        return Err(format!("{what}: {crash}"));
+    }
+    let known = whole.map(Played::rows).unwrap_or_default();
+    let rows = played.rows();
+    if let Some(new) = rows.keys().find(|id| !known.contains_key(*id)) {
+        return Err(format!("{what}: a row `{new}` that no test stands for"));
+    }
+    let same = whole.is_some_and(|whole| whole.passed() && known == rows);
+    if played.passed() && !same {
+        return Err(format!("{what}: {}", played.words()));
+    }
+    Ok(())
+}

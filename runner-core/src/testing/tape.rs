@@ -1,0 +1,308 @@
+//! The bytes of a run as they passed through the seam: recorded once, read again in every damaged form.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::{Value, json};
+
+use crate::backend::{BackendError, BackendInfo, Mode, OutputReader, RunRequest, TestBackend};
+use crate::event::{EndCause, Ending, EndingKind, ExitMeaning, RunEvent, TestEvent};
+use crate::facts::{Project, RunFacts};
+use crate::model::{Outcome, Status};
+use crate::plan::{Artifacts, Lines, Plan, StepExit};
+use crate::report::{Iteration, Report};
+
+/// Everything one reader was given.
+#[derive(Clone, Debug)]
+pub(super) struct Tape {
+    pub(super) request: RunRequest,
+    pub(super) calls: Vec<Lines>,
+    pub(super) exits: Vec<StepExit>,
+    pub(super) files: Artifacts,
+    /// The names of the planned reports.
+    pub(super) names: Vec<String>,
+    /// The rows of the run that it was recorded from.
+    pub(super) recorded: Option<BTreeMap<String, Outcome>>,
+}
+
+impl Tape {
+    /// A tape with nothing on it: what `request` gets if its steps print nothing and leave nothing.
+    pub(super) fn silent(request: RunRequest, plan: &Plan, code: Option<i32>) -> Self {
+        let exit = |name: &String| StepExit {
+            step: name.clone(),
+            code,
+            ..StepExit::default()
+        };
+        Self {
+            request,
+            calls: Vec::new(),
+            exits: plan.steps.iter().map(|step| exit(&step.name)).collect(),
+            files: Artifacts::default(),
+            names: plan
+                .artifacts
+                .iter()
+                .map(|artifact| artifact.name.clone())
+                .collect(),
+            recorded: None,
+        }
+    }
+
+    /// Each line as a call of its own.
+    pub(super) fn single_lines(&self) -> Vec<Lines> {
+        let mut single = Vec::new();
+        for call in &self.calls {
+            single.extend(call.lines.iter().map(|line| Lines {
+                lines: vec![line.clone()],
+                ..*call
+            }));
+        }
+        single
+    }
+
+    /// The same run with other lines.
+    pub(super) fn with(&self, calls: Vec<Lines>) -> Self {
+        Self {
+            calls,
+            ..self.clone()
+        }
+    }
+
+    /// Reads it with a fresh reader.
+    pub(super) fn play(&self, backend: &dyn TestBackend) -> Played {
+        let mut playing = Playing::new(backend, &self.request);
+        for call in &self.calls {
+            playing.read(call);
+        }
+        playing.finish(&self.exits, &self.files)
+    }
+}
+
+/// A reader at work.
+pub(super) struct Playing {
+    reader: Box<dyn OutputReader>,
+    listing: bool,
+    events: Vec<TestEvent>,
+}
+
+impl Playing {
+    pub(super) fn new(backend: &dyn TestBackend, request: &RunRequest) -> Self {
+        Self {
+            reader: backend.reader(request),
+            listing: request.mode == Mode::List,
+            events: Vec::new(),
+        }
+    }
+
+    pub(super) fn read(&mut self, call: &Lines) {
+        self.reader.read(call, &mut self.events);
+    }
+
+    pub(super) fn finish(mut self, exits: &[StepExit], files: &Artifacts) -> Played {
+        let ended = self.reader.finish(exits, files, &mut self.events);
+        let crash = ended
+            .as_ref()
+            .err()
+            .filter(|error| is_crash(error))
+            .map(ToString::to_string);
+        let ending =
+            ended.unwrap_or_else(|error| Ending::because(EndingKind::Cut, ExitMeaning::Other, error.message));
+        Played {
+            report: report(self.listing, self.events, exits, ending),
+            crash,
+        }
+    }
+}
+
+/// What a backend in another process says for a panic.
+fn is_crash(error: &BackendError) -> bool {
+    matches!(error.code.as_str(), "crashed" | "panicked")
+        && (error.message.contains("panicked") || error.message.contains("crashed"))
+}
+
+/// The report that the engine would make.
+fn report(listing: bool, events: Vec<TestEvent>, exits: &[StepExit], ending: Ending) -> Report {
+    let facts = RunFacts {
+        listing,
+        ..RunFacts::default()
+    };
+    let mut record = vec![
+        RunEvent::Started(Box::new(facts)),
+        RunEvent::IterationStarted { iteration: 1 },
+    ];
+    record.extend(
+        events
+            .into_iter()
+            .map(|test| RunEvent::Test { iteration: 1, test }),
+    );
+    record.extend(exits.iter().map(|exit| RunEvent::StepExited {
+        iteration: 1,
+        exit: exit.clone(),
+    }));
+    record.push(RunEvent::IterationEnded {
+        iteration: 1,
+        ending: Some(ending),
+        duration_s: 0.0,
+        output_tail: String::new(),
+    });
+    let cause = if exits.iter().any(|exit| exit.cancelled) {
+        EndCause::Cancelled {
+            by: "the kit".to_owned(),
+        }
+    } else if exits.iter().any(|exit| exit.timed_out) {
+        EndCause::TimedOut { limit_ms: 1_000 }
+    } else {
+        EndCause::Done
+    };
+    record.push(RunEvent::Finished {
+        cause,
+        duration_s: 0.0,
+    });
+    Report::fold(&record)
+}
+
+/// What a reader made of a tape.
+pub(super) struct Played {
+    pub(super) report: Report,
+    /// The backend's own word for a panic in another process.
+    pub(super) crash: Option<String>,
+}
+
+impl Played {
+    pub(super) fn status(&self) -> Status {
+        self.report.status()
+    }
+
+    pub(super) fn passed(&self) -> bool {
+        self.status() == Status::Passed
+    }
+
+    pub(super) fn rows(&self) -> BTreeMap<String, Outcome> {
+        rows(self.report.first())
+    }
+
+    /// Everything that must not depend on how the bytes came in, sorted.
+    pub(super) fn essence(&self) -> Value {
+        let iteration = self.report.first();
+        let sorted = |values: Vec<Value>| {
+            let mut texts: Vec<String> = values.iter().map(Value::to_string).collect();
+            texts.sort();
+            texts
+        };
+        let values = |list: &dyn Fn() -> Vec<Value>| sorted(list());
+        json!({
+            "status": self.status(),
+            "reason": self.report.verdict().reason,
+            "rows": values(&|| iteration.rows.iter().map(|row| json!(row)).collect()),
+            "collection_errors": values(&|| iteration.collection_errors.iter().map(|e| json!(e)).collect()),
+            "found": values(&|| iteration.found.iter().map(|found| json!(found)).collect()),
+            "unfinished": values(&|| iteration.unfinished().iter().map(|u| json!(u)).collect()),
+        })
+    }
+
+    /// In a few words, for a case's answer.
+    pub(super) fn words(&self) -> String {
+        words(&self.report)
+    }
+}
+
+/// A report in a few words.
+pub(super) fn words(report: &Report) -> String {
+    let iteration = report.first();
+    let what = if report.facts.listing {
+        format!("{} tests", iteration.found.len())
+    } else {
+        format!("{} rows", iteration.rows.len())
+    };
+    let verdict = report.verdict();
+    let reason = verdict
+        .reason
+        .map(|reason| format!(": {reason}"))
+        .unwrap_or_default();
+    format!("{} with {what}{reason}", verdict.status)
+}
+
+/// Every finished test with its outcome.
+pub(super) fn rows(iteration: &Iteration) -> BTreeMap<String, Outcome> {
+    let rows = iteration.rows.iter();
+    rows.map(|row| (row.nodeid.clone(), row.outcome)).collect()
+}
+
+/// Passes everything on to a backend, and keeps what its reader is given.
+pub(super) struct Recorder {
+    backend: Arc<dyn TestBackend>,
+    names: Mutex<Vec<String>>,
+    tape: Arc<Mutex<Option<Tape>>>,
+}
+
+impl Recorder {
+    pub(super) fn new(backend: Arc<dyn TestBackend>) -> Self {
+        Self {
+            backend,
+            names: Mutex::default(),
+            tape: Arc::default(),
+        }
+    }
+
+    /// What was recorded, once the run is over. `None` if there was no reader.
+    pub(super) fn take(&self) -> Option<Tape> {
+        let mut tape = locked(&self.tape).take()?;
+        tape.names.clone_from(&locked(&self.names));
+        Some(tape)
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl TestBackend for Recorder {
+    fn info(&self) -> BackendInfo {
+        self.backend.info()
+    }
+
+    fn plan(&self, request: &RunRequest, project: &Project) -> Result<Plan, BackendError> {
+        let plan = self.backend.plan(request, project)?;
+        *locked(&self.names) = plan
+            .artifacts
+            .iter()
+            .map(|artifact| artifact.name.clone())
+            .collect();
+        Ok(plan)
+    }
+
+    fn reader(&self, request: &RunRequest) -> Box<dyn OutputReader> {
+        let tape = Tape::silent(request.clone(), &Plan::default(), None);
+        *locked(&self.tape) = Some(tape);
+        Box::new(Recording {
+            reader: self.backend.reader(request),
+            tape: Arc::clone(&self.tape),
+        })
+    }
+}
+
+struct Recording {
+    reader: Box<dyn OutputReader>,
+    tape: Arc<Mutex<Option<Tape>>>,
+}
+
+impl OutputReader for Recording {
+    fn read(&mut self, lines: &Lines, events: &mut Vec<TestEvent>) {
+        if let Some(tape) = locked(&self.tape).as_mut() {
+            tape.calls.push(lines.clone());
+        }
+        self.reader.read(lines, events);
+    }
+
+    fn finish(
+        &mut self,
+        exits: &[StepExit],
+        files: &Artifacts,
+        events: &mut Vec<TestEvent>,
+    ) -> Result<Ending, BackendError> {
+        if let Some(tape) = locked(&self.tape).as_mut() {
+            tape.exits = exits.to_vec();
+            tape.files = files.clone();
+        }
+        self.reader.finish(exits, files, events)
+    }
+}
