@@ -272,6 +272,18 @@ pub(crate) struct Doctor {
 pub(crate) enum Backend {
     /// List the backends and what they can do
     List,
+    /// Drive a backend through the conformance kit, and say what it does not hold
+    Check(BackendCheck),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BackendCheck {
+    /// A backend's name, or the path of a folder whose qaas.toml describes one
+    #[arg(value_name = "NAME|PATH")]
+    pub(crate) backend: String,
+    /// A sample project (a folder with qaas-conformance.toml) whose tests are really run. Default: PATH itself, if it is one
+    #[arg(long, value_name = "DIR")]
+    pub(crate) project: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, node_modules};
+use crate::support::{Project, node_modules, with_toolchain};
 
 /// Every row of an answer, collection errors included, as `nodeid -> outcome`.
 fn rows(answer: &Value) -> BTreeMap<String, String> {
@@ -187,19 +187,6 @@ fn rust() -> Project {
         )
         .file("src/lib.rs", RUST_LIB)
         .file("tests/it.rs", "#[test]\nfn adds() {}\n")
-}
-
-/// rustup looks for toolchains in the home folder, which is another one here.
-fn with_toolchain(project: Project) -> Project {
-    let mut project = project.env("CARGO_NET_OFFLINE", "true");
-    #[expect(clippy::disallowed_methods, reason = "the tests' own environment")]
-    let home = std::env::var("HOME").unwrap_or_default();
-    for (name, folder) in [("RUSTUP_HOME", ".rustup"), ("CARGO_HOME", ".cargo")] {
-        #[expect(clippy::disallowed_methods, reason = "the tests' own environment")]
-        let value = std::env::var(name).unwrap_or_else(|_| format!("{home}/{folder}"));
-        project = project.env(name, &value);
-    }
-    project
 }
 
 /// As a person: an agent's runs have no `RUSTUP_HOME`, which only this test needs.

@@ -4,15 +4,16 @@ use runner_core::backend::{BackendInfo, Need};
 use runner_core::policy::Policy;
 use serde_json::json;
 
-use super::Context;
 use super::output::{print, print_json};
 use super::run::fail;
+use super::{Context, conformance};
 use crate::cli::{Backend, Format};
 use crate::exit;
 
-pub(super) fn run(context: &Context, command: &Backend) -> u8 {
+pub(super) async fn run(context: &Context, command: &Backend) -> u8 {
     match command {
         Backend::List => list(context),
+        Backend::Check(command) => conformance::run(context, command).await,
     }
 }
 

@@ -4,6 +4,7 @@ mod affected;
 mod backend;
 mod call;
 mod check;
+mod conformance;
 mod coverage;
 mod desk;
 mod doctor;
@@ -48,7 +49,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         Command::Check => check::run(&context),
         Command::Doctor(command) => block_on(doctor::run(&context, &command)),
         Command::Init(command) => init::run(&context, &command),
-        Command::Backend(command) => backend::run(&context, &command),
+        Command::Backend(command) => block_on(backend::run(&context, &command)),
         Command::Mcp(command) => mcp::run(&context, command),
         Command::Call(command) => block_on(call::run(&context, command)),
         Command::Trust(command) => trust::run(&context, &command),

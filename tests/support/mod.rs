@@ -7,5 +7,5 @@ mod venv;
 
 pub(crate) use client::Client;
 pub(crate) use node::node_modules;
-pub(crate) use project::{Project, rows};
+pub(crate) use project::{Answer, Project, rows, with_toolchain};
 pub(crate) use venv::{Pytest, venv};

@@ -136,6 +136,19 @@ pub(crate) fn rows(answer: &Value) -> BTreeMap<String, String> {
         .collect()
 }
 
+/// rustup looks for toolchains in the home folder, which is another one here.
+pub(crate) fn with_toolchain(project: Project) -> Project {
+    let mut project = project.env("CARGO_NET_OFFLINE", "true");
+    #[expect(clippy::disallowed_methods, reason = "the tests' own environment")]
+    let home = std::env::var("HOME").unwrap_or_default();
+    for (name, folder) in [("RUSTUP_HOME", ".rustup"), ("CARGO_HOME", ".cargo")] {
+        #[expect(clippy::disallowed_methods, reason = "the tests' own environment")]
+        let value = std::env::var(name).unwrap_or_else(|_| format!("{home}/{folder}"));
+        project = project.env(name, &value);
+    }
+    project
+}
+
 impl Answer {
     /// Standard output as one JSON value.
     pub(crate) fn json(&self) -> Value {

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use runner_core::backend::{BackendError, Mode, OutputReader, RunRequest};
 use runner_core::event::{Ending, EndingKind, ExitMeaning, TestEvent};
-use runner_core::model::TestResult;
+use runner_core::model::{Outcome, TestResult};
 use runner_core::plan::{ArtifactState, Artifacts, Lines, StepExit, Stream};
 use runner_core::selector::Selector;
 
 use crate::formats::{Format, LineReader, Said};
 use crate::id::Fields;
-use crate::plan::{COVERAGE, report_name, step_name};
+use crate::plan::{COVERAGE, keyword, report_name, step_name};
 use crate::spec::{ReportPlace, Source, Spec};
 
 pub(crate) struct Reader {
@@ -237,6 +237,8 @@ struct Tally {
     cwd: PathBuf,
     listing: bool,
     selectors: Vec<Selector>,
+    /// Nextest tells of every ignored test, also of those that the keyword (a part of the name) does not find.
+    part: Option<String>,
     /// How often an id was finished.
     seen: HashMap<String, u32>,
     kept: u64,
@@ -247,18 +249,22 @@ struct Tally {
 
 impl Tally {
     fn new(spec: &Arc<Spec>, request: &RunRequest) -> Self {
-        let keyword = |selector: &Selector| matches!(selector, Selector::Keyword { .. });
+        let is_keyword = |selector: &Selector| matches!(selector, Selector::Keyword { .. });
         let selectors = &request.selection.selectors;
         Self {
             spec: Arc::clone(spec),
             cwd: request.cwd.clone(),
             listing: request.mode == Mode::List,
             // With a keyword expression among them, what is selected only the framework can tell.
-            selectors: if selectors.iter().any(keyword) {
+            selectors: if selectors.iter().any(is_keyword) {
                 Vec::new()
             } else {
                 selectors.clone()
             },
+            part: keyword(request)
+                .ok()
+                .flatten()
+                .filter(|_| spec.report.format == Format::LibtestJson),
             seen: HashMap::new(),
             kept: 0,
             bad: 0,
@@ -279,6 +285,7 @@ impl Tally {
                 }
             }
             Said::Finished(fields, _) if self.listing => self.found(fields, events),
+            Said::Finished(fields, row) if self.is_beyond(&fields, row.outcome) => self.dropped += 1,
             Said::Finished(fields, mut row) => {
                 let id = self.id(fields);
                 row.nodeid = self.numbered(&id);
@@ -288,6 +295,11 @@ impl Tally {
             Said::Exact(event) => self.exact(event, events),
             Said::Warning(message) => events.push(TestEvent::Warning { message }),
         }
+    }
+
+    fn is_beyond(&self, fields: &Fields, outcome: Outcome) -> bool {
+        let missed = |part: &String| !fields.name.contains(part.as_str());
+        outcome == Outcome::Skipped && self.part.as_ref().is_some_and(missed)
     }
 
     fn found(&mut self, fields: Fields, events: &mut Vec<TestEvent>) {

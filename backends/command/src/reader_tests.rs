@@ -185,6 +185,22 @@ fn exit_codes_have_the_meaning_that_the_table_gives() {
 }
 
 #[test]
+fn ignored_tests_that_a_keyword_does_not_find_are_dropped() {
+    let table =
+        json!({"run": ["tool", ["{keyword}"]], "report": {"format": "libtest-json", "path": "stdout"}});
+    let mut asked = request(vec![]);
+    asked.keyword = Some("wanted".to_owned());
+    let text = r#"{"type":"suite","event":"started"}
+{"type":"test","event":"ignored","name":"wanted_later"}
+{"type":"test","event":"ignored","name":"other"}
+{"type":"test","event":"started","name":"wanted"}
+{"type":"test","event":"ok","name":"wanted"}
+{"type":"suite","event":"ok","ignored":2}"#;
+    let (events, _) = streamed(&table, &asked, text, 1, Some(0));
+    assert_eq!(rows(&events), ["skipped wanted_later", "passed wanted"]);
+}
+
+#[test]
 fn stopping_early_as_asked_is_no_cut() {
     let mut asked = request(vec![]);
     asked.max_failures = Some(1);

@@ -158,12 +158,14 @@ impl Values {
                 .filter(|list| !list.is_empty()),
             _ => self.text(word).map(|text| vec![text]),
         };
-        if slot.is_some_and(Slot::is_selected)
-            && let Some(option) = words.iter().flatten().find(|word| word.starts_with('-'))
+        if let Some(slot) = slot.filter(|slot| slot.is_selected())
+            && let Some(word) = words.iter().flatten().find(|word| is_taken(slot, word))
         {
             return Err(BackendError::new(
                 "bad_selector",
-                format!("`{option}` would be taken for an option, so it cannot be selected"),
+                format!(
+                    "`{word}` would be taken for an option or an argument file, so it cannot be selected"
+                ),
             )
             .with_hint("select its file, or what stands around it"));
         }
@@ -190,6 +192,11 @@ impl Values {
         }
         Ok(argv)
     }
+}
+
+/// Whether a program may take a selected word for something else. A keyword may well begin with `@`: tags do.
+fn is_taken(slot: Slot, word: &str) -> bool {
+    word.starts_with('-') || (word.starts_with('@') && slot != Slot::Keyword)
 }
 
 /// A second test of one name has a number that qaas gave it (`adds[2]`); the framework knows it by the name alone.

@@ -37,9 +37,10 @@ impl Subject {
 
     /// A request for everything, with a scratch of this name.
     pub(super) fn request(&self, mode: Mode) -> RunRequest {
-        let mut request = RunRequest::new(mode, &self.project.dir, scratch("1"));
-        request.nonce = "k1tn0nce".to_owned();
-        request
+        RunRequest {
+            nonce: "k1tn0nce".to_owned(),
+            ..RunRequest::new(mode, &self.project.dir, scratch("1"))
+        }
     }
 
     /// A run of these tests. Ids are made as `name` needs them: with a file, or names alone.

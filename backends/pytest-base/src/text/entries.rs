@@ -16,6 +16,8 @@ pub(crate) struct Timing {
     /// The longest call: sub-tests are reported as calls of their own, inside the test's.
     call: f64,
     teardown: f64,
+    /// Its set-up was reported, as that of every test that began is.
+    set_up: bool,
     /// Its call was reported.
     called: bool,
     /// Its teardown was reported.
@@ -31,6 +33,23 @@ impl Timing {
     /// Set up and torn down (`--setup-only`), or skipped or failed in its set-up.
     pub(crate) fn never_called(&self) -> bool {
         self.torn_down && !self.called
+    }
+
+    /// Whether the two are parts of one test's: no phase stands in both, and only one was set up.
+    fn lacks(&self, other: &Self) -> bool {
+        let both = |one: bool, two: bool| one && two;
+        self.set_up != other.set_up
+            && !both(self.called, other.called)
+            && !both(self.torn_down, other.torn_down)
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.setup += other.setup;
+        self.call = self.call.max(other.call);
+        self.teardown += other.teardown;
+        self.set_up |= other.set_up;
+        self.called |= other.called;
+        self.torn_down |= other.torn_down;
     }
 
     /// Seconds, to a hundredth for each phase.
@@ -84,7 +103,10 @@ impl Timings {
         }
         let timing = self.of.get_mut(nodeid.as_str()).expect("it was just put there");
         match span {
-            Span::Setup => timing.setup += seconds,
+            Span::Setup => {
+                timing.setup += seconds;
+                timing.set_up = true;
+            }
             Span::Teardown => {
                 timing.teardown += seconds;
                 timing.torn_down = true;
@@ -94,6 +116,28 @@ impl Timings {
                 timing.called = true;
             }
         }
+    }
+
+    /// Takes in the last line, and gives back to a test what a line printed into the list took from it: an id with a
+    /// line end that lacks just the phases that the id before that line end has.
+    pub(crate) fn end(&mut self) {
+        self.close();
+        let torn: Vec<Arc<str>> = self
+            .order
+            .iter()
+            .filter(|id| id.contains('\n'))
+            .cloned()
+            .collect();
+        for nodeid in torn {
+            let timing = self.of[&nodeid];
+            let mut ends = nodeid.match_indices('\n').map(|(at, _)| &nodeid[..at]);
+            let whole = ends.rfind(|start| self.of.get(*start).is_some_and(|whole| whole.lacks(&timing)));
+            if let Some(whole) = whole.and_then(|start| self.of.get_mut(start)) {
+                whole.add(&timing);
+                self.of.remove(&nodeid);
+            }
+        }
+        self.order.retain(|nodeid| self.of.contains_key(nodeid));
     }
 
     pub(crate) fn get(&self, nodeid: &str) -> Option<&Timing> {
@@ -309,4 +353,32 @@ fn skips(line: &str) -> Option<Skips> {
         path: path.to_owned(),
         reason: reason.to_owned(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(lines: &str) -> Timings {
+        let mut timings = Timings::default();
+        lines.lines().for_each(|line| timings.line(line));
+        timings.end();
+        timings
+    }
+
+    #[test]
+    fn a_line_printed_into_the_list_of_durations_is_no_tests_name() {
+        let timings = read(
+            "0.03s call     a.py::t[x]\n0.02s setup    a.py::t[x]\n0.01s teardown a.py::t[x]\nnoise\n0.00s setup    a.py::u",
+        );
+        assert_eq!(timings.order, ["a.py::t[x]".into(), "a.py::u".into()]);
+        assert!((timings.get("a.py::t[x]").unwrap().total() - 0.06).abs() < 1e-9);
+    }
+
+    #[test]
+    fn ids_with_line_ends_are_names_beside_those_they_begin_with() {
+        let test = |id: &str| format!("0.00s setup    {id}\n0.00s call     {id}\n0.00s teardown {id}\n");
+        let timings = read(&(test("a.py::t[x") + &test("a.py::t[x\ny]")));
+        assert_eq!(timings.order, ["a.py::t[x".into(), "a.py::t[x\ny]".into()]);
+    }
 }

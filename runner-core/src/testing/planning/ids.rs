@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::{Finding, Subject, refused, shown};
-use crate::backend::{Mode, RunRequest};
+use crate::backend::{Capability, Mode, RunRequest};
 use crate::plan::{Plan, Step};
 
 /// What the odd ids are compared with.
@@ -56,28 +56,56 @@ pub(super) fn lines(subject: &Subject) -> Result<String, String> {
     lenient(subject, &["test_a\ntest_b", "test_a\r\n--help"])
 }
 
-type Compare = fn(&Plan, &Plan, &str) -> Result<(), String>;
+/// Looks at the plan for a plain id, that for an odd one, and the odd one.
+type Compare = fn(&Plan, &Plan, &Odd<'_>) -> Result<(), String>;
+
+/// An odd id, and how much of it has to be found again.
+struct Odd<'a> {
+    text: &'a str,
+    /// Ids that are names alone may bear an owner in front (`crate$name`), which the framework is not given.
+    tail: bool,
+}
+
+impl Odd<'_> {
+    /// Whether a text of the plain id's plan became this one by nothing but the other id.
+    fn follows(&self, plain: &str, odd: &str) -> bool {
+        let (renamed, odd) = (
+            unquoted(&unquoted(plain).replace(PLAIN, self.text)),
+            unquoted(odd),
+        );
+        renamed == odd || (self.tail && plain.contains(PLAIN) && !odd.is_empty() && renamed.ends_with(&odd))
+    }
+}
 
 fn plan_of(subject: &Subject, name: &str) -> Result<Plan, crate::backend::BackendError> {
     subject.plan(&subject.of_names(&[name.to_owned()]))
 }
 
+fn odd_id<'a>(subject: &Subject, text: &'a str) -> Odd<'a> {
+    Odd {
+        text,
+        tail: subject.can(Capability::Names),
+    }
+}
+
 fn each(subject: &Subject, odd: &[&str], compare: Compare) -> Result<String, String> {
-    let plain = plan_of(subject, PLAIN).map_err(|error| refused(&error))?;
+    let known = plan_of(subject, PLAIN).map_err(|error| refused(&error))?;
     for name in odd {
         let plan = plan_of(subject, name).map_err(|error| format!("{name:?} was {}", refused(&error)))?;
-        compare(&plain, &plan, name).map_err(|why| format!("{name:?}: {why}"))?;
+        compare(&known, &plan, &odd_id(subject, name)).map_err(|why| format!("{name:?}: {why}"))?;
     }
     Ok(format!("so with {} ids", odd.len()))
 }
 
 /// As [`each`], but an error in words is as good.
 fn lenient(subject: &Subject, odd: &[&str]) -> Result<String, String> {
-    let plain = plan_of(subject, PLAIN).map_err(|error| refused(&error))?;
+    let known = plan_of(subject, PLAIN).map_err(|error| refused(&error))?;
     let mut turned_away = 0;
     for name in odd {
         match plan_of(subject, name) {
-            Ok(plan) => compare(&plain, &plan, name).map_err(|why| format!("{name:?}: {why}"))?,
+            Ok(plan) => {
+                compare(&known, &plan, &odd_id(subject, name)).map_err(|why| format!("{name:?}: {why}"))?;
+            }
             Err(error) if error.message.trim().is_empty() => {
                 return Err(format!("{name:?} was refused without a word"));
             }
@@ -102,19 +130,19 @@ fn unquoted(text: &str) -> String {
     out
 }
 
-/// Whether `odd` is `plain` with the odd name for the plain one, and nothing else.
-fn compare(plain: &Plan, odd: &Plan, name: &str) -> Result<(), String> {
+/// Whether `odd` is `plain` with the odd id for the plain one, and nothing else.
+fn compare(plain: &Plan, odd: &Plan, id: &Odd<'_>) -> Result<(), String> {
     shape(plain, odd)?;
-    let renamed = |text: &str| unquoted(&unquoted(text).replace(PLAIN, name));
     for (before, after) in plain.steps.iter().zip(&odd.steps) {
         for (before, after) in before.argv().iter().zip(&after.argv()) {
-            if renamed(before) != unquoted(after) {
+            if !id.follows(before, after) {
                 return Err(format!("the word {before:?} became {after:?}"));
             }
         }
     }
     for (before, after) in plain.files.iter().zip(&odd.files) {
-        if renamed(&before.contents) != unquoted(&after.contents) {
+        let mut lines = before.contents.lines().zip(after.contents.lines());
+        if !lines.all(|(before, after)| id.follows(before, after)) {
             return Err(format!(
                 "the file {} became {:?}",
                 after.path.display(),
@@ -278,13 +306,19 @@ pub(super) fn keyword(subject: &Subject) -> Result<String, String> {
             ..subject.request(Mode::Run)
         })
     };
-    let plain = plan_of(PLAIN).map_err(|error| refused(&error))?;
+    let known = plan_of(PLAIN).map_err(|error| refused(&error))?;
     let mut turned_away = 0;
     let sound = ["a and not (b or c)", "x'y\" $(z)"];
-    let options = ["-x", "--help", "@file"];
+    let options = ["-x", "--help"];
     for expression in sound.iter().chain(&options) {
         match plan_of(expression) {
-            Ok(plan) => compare(&plain, &plan, expression).map_err(|why| format!("{expression:?}: {why}"))?,
+            Ok(plan) => {
+                let odd = Odd {
+                    text: expression,
+                    tail: false,
+                };
+                compare(&known, &plan, &odd).map_err(|why| format!("{expression:?}: {why}"))?;
+            }
             Err(_) if options.contains(expression) => turned_away += 1,
             Err(error) => return Err(format!("{expression:?} was {}", refused(&error))),
         }
@@ -331,7 +365,11 @@ mod tests {
     }
 
     fn holds(plain: &[&str], odd: &[&str], name: &str) -> bool {
-        compare(&plan(plain), &plan(odd), name).is_ok()
+        let id = Odd {
+            text: name,
+            tail: false,
+        };
+        compare(&plan(plain), &plan(odd), &id).is_ok()
     }
 
     #[test]

@@ -9,8 +9,10 @@ use super::live::Tapes;
 use super::subject::Subject;
 use super::tape::{Played, Tape};
 
+type Case = fn(&Subject) -> Result<String, String>;
+
 /// Name, what is expected, and the case; on input that needs no real run.
-const SYNTHETIC: [(&str, &str, fn(&Subject) -> Result<String, String>); 7] = [
+const SYNTHETIC: [(&str, &str, Case); 7] = [
     (
         "silence",
         "nothing printed and nothing left is never passed, whatever the exit code",

@@ -78,12 +78,10 @@ pub(super) fn streams(subject: &Subject, tape: &Tape, whole: &Played) -> Result<
     ];
     for order in orders {
         let played = tape
-            .with(one_after_another(&single, &order))
+            .with(one_after_another(&single, order))
             .play(subject.backend.as_ref());
         same(&played, whole, &format!("streams one after another: {order:?}"))?;
-        let played = tape
-            .with(in_turns(&single, &order))
-            .play(subject.backend.as_ref());
+        let played = tape.with(in_turns(&single, order)).play(subject.backend.as_ref());
         same(
             &played,
             whole,
@@ -94,7 +92,7 @@ pub(super) fn streams(subject: &Subject, tape: &Tape, whole: &Played) -> Result<
 }
 
 /// The lines of each step by stream. Steps stay in their order: the next begins when one has ended.
-fn by_stream(single: &[Lines], order: &[Stream; 3]) -> Vec<Vec<Vec<Lines>>> {
+fn by_stream(single: &[Lines], order: [Stream; 3]) -> Vec<Vec<Vec<Lines>>> {
     let steps = single
         .iter()
         .map(|line| line.step)
@@ -110,11 +108,11 @@ fn by_stream(single: &[Lines], order: &[Stream; 3]) -> Vec<Vec<Vec<Lines>>> {
     (0..steps).map(step).collect()
 }
 
-fn one_after_another(single: &[Lines], order: &[Stream; 3]) -> Vec<Lines> {
+fn one_after_another(single: &[Lines], order: [Stream; 3]) -> Vec<Lines> {
     by_stream(single, order).into_iter().flatten().flatten().collect()
 }
 
-fn in_turns(single: &[Lines], order: &[Stream; 3]) -> Vec<Lines> {
+fn in_turns(single: &[Lines], order: [Stream; 3]) -> Vec<Lines> {
     let mut lines = Vec::with_capacity(single.len());
     for streams in by_stream(single, order) {
         let longest = streams.iter().map(Vec::len).max().unwrap_or_default();

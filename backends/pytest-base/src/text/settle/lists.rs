@@ -23,7 +23,7 @@ impl Lists {
     /// Takes the lists out of the tail.
     pub(super) fn read(session: &Session, tail: &mut Tail, said: &Counts) -> Self {
         let mut timings = tail.durations.take().unwrap_or_default();
-        timings.close();
+        timings.end();
         let table = session.names.table(&timings.order);
         let lines = tail.summary.take().map_or_else(Vec::new, |list| list.lines);
         let mut summary = Summary::parse(&lines, &table);

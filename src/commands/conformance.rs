@@ -1,0 +1,215 @@
+//! `qaas backend check NAME|PATH`: drives backends through the conformance kit.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use runner_core::backend::TestBackend;
+use runner_core::config;
+use runner_core::ops::{self, Desk, ErrorKind, OpError};
+use runner_core::policy::Policy;
+use runner_core::project::Overrides;
+use runner_core::registry::nearest;
+use runner_core::testing::{self, Bench, Case, Finding, Sample};
+use runner_core::trust::Part;
+use serde_json::{Value, json};
+
+use super::Context;
+use super::output::{print, print_json};
+use super::run::fail;
+use crate::cli::{BackendCheck, Format};
+use crate::display::Paint;
+use crate::{backends, exit, world};
+
+/// What is to be driven, and with which sample project.
+struct Subjects {
+    backends: Vec<Arc<dyn TestBackend>>,
+    sample: Option<Sample>,
+}
+
+/// How the cases of all backends came out.
+#[derive(Default)]
+struct Count {
+    passed: usize,
+    failed: usize,
+    skipped: usize,
+}
+
+pub(super) async fn run(context: &Context, command: &BackendCheck) -> u8 {
+    let (format, paint) = (context.global.format, context.paint());
+    let subjects = match subjects(context, command) {
+        Ok(subjects) => subjects,
+        Err(error) => return fail(&error, format, paint),
+    };
+    let mut count = Count::default();
+    let mut answers = Vec::new();
+    for backend in subjects.backends {
+        let name = backend.info().name;
+        if format == Format::Human {
+            print(&paint.bold(&format!("backend `{name}`")));
+        }
+        let bench = match bench(context, &backend, subjects.sample.clone()).await {
+            Ok(bench) => bench,
+            Err(error) => return fail(&error, format, paint),
+        };
+        let mut told = |case: &Case| tell(case, &name, format, paint);
+        let cases = testing::check(backend, bench.as_ref(), &mut told).await;
+        cases.iter().for_each(|case| count.add(case));
+        answers.push(json!({ "name": name, "cases": cases }));
+    }
+    sum_up(&count, answers, format, paint)
+}
+
+/// What was asked for: a folder with a `qaas.toml`, or the name of a backend of this repository.
+fn subjects(context: &Context, command: &BackendCheck) -> Result<Subjects, OpError> {
+    let cwd = &context.environment.cwd;
+    let path = cwd.join(&command.backend);
+    let is_path = command.backend.contains('/') || command.backend == "." || path.join("qaas.toml").is_file();
+    let sample = command.project.as_ref().map(|folder| cwd.join(folder));
+    if !is_path {
+        return Ok(Subjects {
+            backends: vec![named(&context.desk(Policy::person())?, &command.backend)?],
+            sample: sample.map(|folder| read(&folder)).transpose()?,
+        });
+    }
+    let sample = sample.or_else(|| Some(path.clone()).filter(|folder| Sample::is_there(folder)));
+    Ok(Subjects {
+        backends: at(&path)?,
+        sample: sample.map(|folder| read(&folder)).transpose()?,
+    })
+}
+
+fn read(folder: &Path) -> Result<Sample, OpError> {
+    Sample::read(folder).map_err(|error| OpError::bad_argument(error.message).with_hint(error.hint))
+}
+
+/// A backend by its name. One that the repository's own file describes needs consent: its command is going to run.
+fn named(desk: &Desk, name: &str) -> Result<Arc<dyn TestBackend>, OpError> {
+    let settings = desk.settings()?;
+    if settings.backends.contains_key(name) {
+        ops::trust(desk)?.require(&Part::Backend(name.to_owned()))?;
+    }
+    desk.registry.get(name).cloned().ok_or_else(|| {
+        let names = desk.registry.names();
+        let near = nearest(name, names.iter().map(String::as_str));
+        let near = near.map_or_else(
+            || format!("there are: {}", names.join(", ")),
+            |near| format!("did you mean `{near}`?"),
+        );
+        OpError::new(
+            ErrorKind::BadRequest,
+            "unknown_backend",
+            format!("there is no backend `{name}`"),
+        )
+        .with_hint(format!("{near} A path is written with a `/`: `./{name}`"))
+    })
+}
+
+/// The backends that lie at a path. Who types it agrees to what it does.
+fn at(path: &Path) -> Result<Vec<Arc<dyn TestBackend>>, OpError> {
+    if !path.is_dir() {
+        let message = format!("{} is no folder with a qaas.toml", path.display());
+        return Err(OpError::bad_argument(message)
+            .with_hint("name a folder whose qaas.toml has a [backend.NAME] table"));
+    }
+    let root: PathBuf = path
+        .canonicalize()
+        .map_err(|error| OpError::bad_argument(format!("{}: {error}", path.display())))?;
+    let settings = config::load(&root, None).map_err(|error| OpError::from(&error))?;
+    let registry =
+        backends::with_own(backends::registry(), &settings).map_err(|error| OpError::from(&error))?;
+    let own = settings
+        .backends
+        .keys()
+        .filter_map(|name| registry.get(name).cloned());
+    let own: Vec<Arc<dyn TestBackend>> = own.collect();
+    if own.is_empty() {
+        let message = format!("{} describes no backend", root.join("qaas.toml").display());
+        return Err(OpError::bad_argument(message).with_hint("it has no [backend.NAME] table"));
+    }
+    Ok(own)
+}
+
+async fn bench(
+    context: &Context,
+    backend: &Arc<dyn TestBackend>,
+    sample: Option<Sample>,
+) -> Result<Option<Bench>, OpError> {
+    let Some(sample) = sample else { return Ok(None) };
+    let overrides = Overrides {
+        python: context.global.python.clone(),
+        backend: None,
+    };
+    let bench = Bench::new(
+        backend,
+        sample,
+        world::supervisor(),
+        &overrides,
+        &context.environment,
+    )
+    .await?;
+    Ok(Some(bench))
+}
+
+impl Count {
+    fn add(&mut self, case: &Case) {
+        match case.finding {
+            Finding::Passed(_) => self.passed += 1,
+            Finding::Failed(_) => self.failed += 1,
+            Finding::Skipped(_) => self.skipped += 1,
+        }
+    }
+}
+
+/// One line, as soon as the case is done.
+fn tell(case: &Case, backend: &str, format: Format, paint: Paint) {
+    match format {
+        Format::Json => {}
+        Format::Jsonl => {
+            let mut line = json!(case);
+            line["backend"] = json!(backend);
+            print_json(&line, format);
+        }
+        Format::Human => print(&line(case, paint)),
+    }
+}
+
+fn line(case: &Case, paint: Paint) -> String {
+    let name = format!("{}/{}", case.group.as_str(), case.name);
+    let came = case.finding.came().replace('\n', "\n      ");
+    match &case.finding {
+        Finding::Skipped(_) => paint.dim(&format!("skipped {name}: {came}")),
+        Finding::Passed(_) => format!(
+            "passed  {name}: {} {}",
+            case.expected,
+            paint.dim(&format!("({came})"))
+        ),
+        Finding::Failed(_) => format!(
+            "{}  {name}: expected {}; came {came}",
+            paint.bold("FAILED"),
+            case.expected
+        ),
+    }
+}
+
+fn sum_up(count: &Count, answers: Vec<Value>, format: Format, paint: Paint) -> u8 {
+    let status = if count.failed == 0 { "passed" } else { "failed" };
+    let Count {
+        passed,
+        failed,
+        skipped,
+    } = count;
+    let mut answer = json!({ "status": status, "passed": passed, "failed": failed, "skipped": skipped });
+    match format {
+        Format::Human => print(&paint.bold(&format!("{passed} passed, {failed} failed, {skipped} skipped"))),
+        Format::Jsonl => print_json(&answer, format),
+        Format::Json => {
+            answer["backends"] = json!(answers);
+            print_json(&answer, format);
+        }
+    }
+    if count.failed == 0 {
+        exit::PASSED
+    } else {
+        exit::FAILED
+    }
+}

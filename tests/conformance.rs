@@ -1,0 +1,261 @@
+//! Our own backends pass the conformance kit, on real runs of the sample projects in `tests/conformance`.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::{Answer, Project, with_toolchain};
+
+/// A repository that is one of the sample projects.
+fn sample(project: Project, name: &str) -> Project {
+    let from = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/conformance")
+        .join(name);
+    copy(&from, &project.root());
+    project
+}
+
+fn copy(from: &Path, to: &Path) {
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let place = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            std::fs::create_dir_all(&place).unwrap();
+            copy(&entry.path(), &place);
+        } else {
+            std::fs::copy(entry.path(), &place).unwrap();
+        }
+    }
+}
+
+fn names(answer: &Value, outcome: &str) -> Vec<String> {
+    let cases = answer["backends"][0]["cases"].as_array().unwrap().iter();
+    let wanted = cases.filter(|case| case["outcome"] == outcome);
+    wanted
+        .map(|case| {
+            format!(
+                "{}/{}",
+                case["group"].as_str().unwrap(),
+                case["name"].as_str().unwrap()
+            )
+        })
+        .collect()
+}
+
+/// Drives a backend through the kit, and expects it to hold everything but what is left out on purpose.
+fn holds(project: &Project, backend: &str, skipped: &[&str]) {
+    let answer = project.qaas(&["backend", "check", backend, "--project", ".", "--format", "json"]);
+    let said = answer.json();
+    assert_eq!(names(&said, "failed"), Vec::<String>::new(), "{said:#}");
+    assert_eq!(names(&said, "skipped"), skipped, "{said:#}");
+    assert_eq!((answer.code, &said["status"]), (Some(0), &Value::from("passed")));
+}
+
+#[test]
+fn pytest_events_holds_the_kit() {
+    holds(
+        &sample(Project::new(), "pytest"),
+        "pytest-events",
+        &["planning/wrap"],
+    );
+}
+
+#[test]
+fn pytest_json_holds_the_kit() {
+    holds(
+        &sample(Project::new(), "pytest"),
+        "pytest-json",
+        &["planning/wrap"],
+    );
+}
+
+#[test]
+fn pytest_terminal_holds_the_kit() {
+    holds(
+        &sample(Project::new(), "pytest"),
+        "pytest-terminal",
+        &["planning/wrap"],
+    );
+}
+
+#[test]
+fn unittest_holds_the_kit() {
+    let project = sample(Project::bare(), "unittest");
+    holds(&project, "unittest", &["planning/wrap", "live/xpassed"]);
+}
+
+#[test]
+fn node_test_holds_the_kit() {
+    let skipped = [
+        "planning/list",
+        "planning/max-failures",
+        "planning/wrap",
+        "reading/killed-listing",
+        "live/error",
+        "live/xpassed",
+        "live/list",
+        "live/keyword-run",
+        "live/max-failures-run",
+    ];
+    holds(&sample(Project::bare(), "node-test"), "node-test", &skipped);
+}
+
+#[test]
+fn nextest_holds_the_kit_where_it_is_installed() {
+    let project = with_toolchain(sample(Project::bare(), "cargo"));
+    let skipped = [
+        "planning/wrap",
+        "live/error",
+        "live/xfailed",
+        "live/xpassed",
+        "live/broken-beside",
+    ];
+    let answer = project.qaas(&["backend", "check", "nextest", "--project", "."]);
+    if answer.stdout.contains("`cargo-nextest` is not on PATH") {
+        // Nextest comes with no package manager of the tests. What needs no real run is held all the same.
+        assert_eq!(answer.code, Some(0), "{}", answer.stdout);
+        return;
+    }
+    holds(&project, "nextest", &skipped);
+}
+
+#[test]
+fn coverage_py_holds_what_a_backend_that_only_measures_must() {
+    let answer = Project::new().qaas(&["backend", "check", "coverage-py", "--format", "json"]);
+    let said = answer.json();
+    assert_eq!(names(&said, "failed"), Vec::<String>::new(), "{said:#}");
+    let held = names(&said, "passed");
+    assert!(held.contains(&"planning/wrap".to_owned()), "{said:#}");
+    assert!(held.len() >= 14, "{said:#}");
+}
+
+#[test]
+fn every_backend_there_is_holds_what_needs_no_real_run() {
+    let project = Project::bare();
+    let listed = project.qaas(&["backend", "list", "--format", "json"]).json();
+    let backends = listed["backends"].as_array().unwrap();
+    assert!(backends.len() >= 10, "{listed:#}");
+    for backend in backends {
+        let name = backend["name"].as_str().unwrap();
+        let answer = project.qaas(&["backend", "check", name, "--format", "json"]);
+        let said = answer.json();
+        assert_eq!(
+            answer.code,
+            Some(0),
+            "{name}: {:?} {said:#}",
+            names(&said, "failed")
+        );
+        let left_out = said["backends"][0]["cases"].to_string();
+        assert!(left_out.contains("no sample project was given"), "{said:#}");
+    }
+}
+
+/// A table whose command leaves a report that its own exit code and format cannot vouch for.
+const BROKEN: &str = "[backend.own]
+kind = \"command\"
+run = [\"python3\", \"-c\", \"import sys; sys.exit(0)\", \"{ids...}\"]
+report = { format = \"junit\", path = \"out.xml\" }
+exit = { ok = [0, 1], failed = [2] }
+";
+
+fn folder(table: &str) -> Project {
+    Project::bare()
+        .file("own/qaas.toml", table)
+        .file(
+            "own/qaas-conformance.toml",
+            "[outcomes]\n\"tests/a.txt::one\" = \"passed\"\n",
+        )
+        .file("own/tests/a.txt", "")
+}
+
+#[test]
+fn a_folder_is_checked_without_asking_for_trust_and_what_fails_is_told() {
+    let answer = folder(BROKEN).qaas(&["backend", "check", "./own"]);
+    assert_eq!(answer.code, Some(1), "{}", answer.stdout);
+    let failed: Vec<&str> = answer
+        .stdout
+        .lines()
+        .filter(|line| line.starts_with("FAILED"))
+        .collect();
+    let told = |words: &str| failed.iter().any(|line| line.contains(words));
+    assert!(
+        told("live/passed: expected tests that pass are `passed`; came"),
+        "{}",
+        answer.stdout
+    );
+    assert!(told("live/green: "), "{}", answer.stdout);
+    let last = answer.stdout.lines().last().unwrap();
+    assert!(last.contains(&format!(" {} failed, ", failed.len())), "{last}");
+}
+
+#[test]
+fn one_line_of_json_a_case_and_one_for_all() {
+    let answer = folder(BROKEN).qaas(&["backend", "check", "./own", "--format", "jsonl"]);
+    let lines: Vec<Value> = answer
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let (last, cases) = lines.split_last().unwrap();
+    assert!(cases.len() > 40, "{}", cases.len());
+    for case in cases {
+        for key in ["backend", "group", "name", "expected", "outcome", "came"] {
+            assert!(case[key].is_string(), "{key}: {case}");
+        }
+    }
+    let sum: u64 = ["passed", "failed", "skipped"]
+        .iter()
+        .map(|key| last[key].as_u64().unwrap())
+        .sum();
+    assert_eq!(sum, cases.len() as u64);
+}
+
+#[test]
+fn a_backend_of_the_repositorys_own_file_needs_trust_by_its_name() {
+    let project = Project::bare().file("qaas.toml", BROKEN);
+    let refused = project.qaas(&["backend", "check", "own"]);
+    assert_eq!(refused.code, Some(4), "{}", refused.stdout);
+    assert!(refused.stderr.contains("qaas trust"), "{}", refused.stderr);
+    let answer = project.qaas(&["backend", "check", "own", "--trust"]);
+    assert!(
+        answer.stdout.contains("passed  claims/name"),
+        "{}{}",
+        answer.stdout,
+        answer.stderr
+    );
+}
+
+#[test]
+fn what_cannot_be_checked_is_an_error_that_says_what_to_do() {
+    let project = Project::bare()
+        .file("own/x", "")
+        .file("sample/qaas-conformance.toml", "[outcome]\n");
+    let refused = |words: &[&str]| -> Answer {
+        let answer = project.qaas(&[&["backend", "check"], words].concat());
+        assert_eq!(
+            answer.code,
+            Some(4),
+            "{words:?}: {}{}",
+            answer.stdout,
+            answer.stderr
+        );
+        answer
+    };
+    assert!(
+        refused(&["pytest-event"])
+            .stderr
+            .contains("did you mean `pytest-events`?")
+    );
+    assert!(refused(&["./own"]).stderr.contains("describes no backend"));
+    assert!(refused(&["./nowhere"]).stderr.contains("nowhere"));
+    assert!(
+        refused(&["unittest", "--project", "own"])
+            .stderr
+            .contains("qaas-conformance.toml")
+    );
+    assert!(
+        refused(&["unittest", "--project", "sample"])
+            .stderr
+            .contains("outcomes")
+    );
+}

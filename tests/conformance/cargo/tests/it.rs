@@ -1,0 +1,7 @@
+#[test]
+fn é() {}
+
+mod deep {
+    #[test]
+    fn passes() {}
+}
