@@ -69,3 +69,33 @@ fn a_test_that_told_nothing_did_not_pass_because_the_next_one_did() {
     assert_eq!(report.first().rows.len(), 1);
     assert_eq!(report.first().unfinished()[0].nodeid, "t.py::test_a");
 }
+
+#[test]
+fn a_test_that_ran_twice_keeps_the_worse_result() {
+    let failed = r#"{"e":"report","id":"t.py::test_a","before":[["setup",0.1]],"when":"call","outcome":"failed","text":"E x"}"#;
+    let torn = r#"{"e":"report","id":"t.py::test_a","when":"teardown","outcome":"passed"}"#;
+    for lines in [
+        [START, PASSED, START, failed, torn],
+        [START, failed, torn, START, PASSED],
+    ] {
+        let (_, report) = fold(&lines);
+        let rows = &report.first().rows;
+        assert_eq!(rows.len(), 1);
+        assert_eq!(rows[0].outcome, Outcome::Failed);
+        assert_eq!(report.first().warnings.len(), 1, "{:?}", report.first().warnings);
+    }
+}
+
+#[test]
+fn an_expected_failure_of_a_teardown_is_not_the_calls() {
+    let call = r#"{"e":"report","id":"t.py::test_a","when":"call","outcome":"passed","xfail":"one day"}"#;
+    let torn =
+        r#"{"e":"report","id":"t.py::test_a","when":"teardown","outcome":"skipped","xfail":"one day"}"#;
+    let (_, report) = fold(&[START, call, torn]);
+    assert_eq!(report.first().rows[0].outcome, Outcome::Xpassed);
+    let (_, report) = fold(&[
+        START,
+        r#"{"e":"report","id":"t.py::test_a","before":[["setup",0.1],["call",0.1]],"when":"teardown","outcome":"skipped","reason":"Skipped: x"}"#,
+    ]);
+    assert_eq!(report.first().rows[0].outcome, Outcome::Passed);
+}

@@ -90,9 +90,14 @@ impl Store {
             });
         }
         private_folder(state)?;
+        // pytest 9.2 refuses a cache folder with `..` in its path.
+        let state = &state.canonicalize().map_err(|source| StoreError::Unusable {
+            path: state.to_owned(),
+            why: source.to_string(),
+        })?;
         private_folder(&state.join("repos"))?;
         let store = Self {
-            state: state.to_owned(),
+            state: state.clone(),
             scratches: scratch::place(state)?,
         };
         scratch::remove_stale(&store.scratches);

@@ -60,6 +60,28 @@ impl Counts {
         self.get(category(outcome))
     }
 
+    /// Categories that no outcome and no note of pytest's own stands for: a plug-in's names for outcomes.
+    pub(crate) fn foreign(&self) -> Option<String> {
+        const NOTES: [&str; 6] = [
+            "warning",
+            "deselected",
+            "rerun",
+            "retried",
+            "subtests passed",
+            "subtests skipped",
+        ];
+        let own = |name: &&str| {
+            Outcome::ALL.iter().any(|&outcome| category(outcome) == *name) || NOTES.contains(name)
+        };
+        let names: Vec<&str> = self
+            .0
+            .keys()
+            .map(String::as_str)
+            .filter(|name| !own(name))
+            .collect();
+        (!names.is_empty()).then(|| names.join(", "))
+    }
+
     /// The outcomes in which two counts differ, as a sentence: `2 passed (3 read)`. `None` if they agree.
     pub(crate) fn differs_from(&self, read: &Self) -> Option<String> {
         let parts: Vec<String> = Outcome::ALL

@@ -16,30 +16,40 @@ pub(crate) struct Timing {
     /// The longest call: sub-tests are reported as calls of their own, inside the test's.
     call: f64,
     teardown: f64,
-    /// Its set-up was reported, as that of every test that began is.
-    set_up: bool,
-    /// Its call was reported.
-    called: bool,
+    /// How often its call was reported, sub-tests included.
+    calls: u32,
     /// Its teardown was reported.
     torn_down: bool,
+    /// How often its set-up was reported, as that of every test that began is.
+    setups: u32,
 }
 
 impl Timing {
+    /// How often it ran: more than once where it was run again, or selected twice. A plug-in (flaky) that keeps the
+    /// calls of its failed tries to itself is seen by its set-ups.
+    pub(crate) fn runs(&self) -> u32 {
+        if self.calls == 0 {
+            self.setups
+        } else {
+            self.setups.min(self.calls)
+        }
+    }
+
     /// A test that was interrupted has a set-up only.
     pub(crate) fn ended(&self) -> bool {
-        self.called || self.torn_down
+        self.calls > 0 || self.torn_down
     }
 
     /// Set up and torn down (`--setup-only`), or skipped or failed in its set-up.
     pub(crate) fn never_called(&self) -> bool {
-        self.torn_down && !self.called
+        self.torn_down && self.calls == 0
     }
 
     /// Whether the two are parts of one test's: no phase stands in both, and only one was set up.
     fn lacks(&self, other: &Self) -> bool {
         let both = |one: bool, two: bool| one && two;
-        self.set_up != other.set_up
-            && !both(self.called, other.called)
+        (self.setups > 0) != (other.setups > 0)
+            && !both(self.calls > 0, other.calls > 0)
             && !both(self.torn_down, other.torn_down)
     }
 
@@ -47,8 +57,8 @@ impl Timing {
         self.setup += other.setup;
         self.call = self.call.max(other.call);
         self.teardown += other.teardown;
-        self.set_up |= other.set_up;
-        self.called |= other.called;
+        self.setups += other.setups;
+        self.calls += other.calls;
         self.torn_down |= other.torn_down;
     }
 
@@ -66,7 +76,12 @@ pub(crate) struct Timings {
     of: HashMap<Arc<str>, Timing>,
     /// The last line: an id with a line end in it goes on in the next one.
     open: Option<(f64, Span, String)>,
+    /// Lines behind it: the rest of its id, or (behind the last line of the list) something else.
+    behind: Vec<String>,
 }
+
+/// More lines are not one nodeid.
+const ID_LINES: usize = 100;
 
 /// What a duration is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,31 +96,54 @@ impl Timings {
     /// Takes in a line of the list.
     pub(crate) fn line(&mut self, line: &str) {
         if let Some(timing) = timing(line) {
-            self.close();
+            let behind = std::mem::take(&mut self.behind);
+            self.add(behind.len(), &behind);
             self.open = Some(timing);
-        } else if let Some((.., nodeid)) = &mut self.open
-            && !line.is_empty()
-        {
-            nodeid.push('\n');
-            nodeid.push_str(line);
+        } else if self.open.is_some() && self.behind.len() < ID_LINES {
+            self.behind.push(line.to_owned());
         }
     }
 
-    /// Takes in the last line.
+    /// Takes in the last line. How much of what stands behind it belongs to its id is known if the test has a duration
+    /// further up.
     pub(crate) fn close(&mut self) {
-        let Some((seconds, span, nodeid)) = self.open.take() else {
+        let behind = std::mem::take(&mut self.behind);
+        let Some((.., first)) = &self.open else { return };
+        let mut nodeid = first.clone();
+        let mut known = Some(0).filter(|_| self.of.contains_key(first.as_str()));
+        for (place, line) in behind.iter().enumerate() {
+            nodeid = format!("{nodeid}\n{line}");
+            if self.of.contains_key(nodeid.as_str()) {
+                known = Some(place + 1);
+            }
+        }
+        let filled = behind
+            .iter()
+            .rposition(|line| !line.is_empty())
+            .map_or(0, |at| at + 1);
+        self.add(known.unwrap_or(filled), &behind);
+    }
+
+    /// Takes in the line that is open, with so many of the lines behind it.
+    fn add(&mut self, lines: usize, behind: &[String]) {
+        let Some((seconds, span, mut nodeid)) = self.open.take() else {
             return;
         };
-        if !self.of.contains_key(nodeid.as_str()) {
-            let nodeid: Arc<str> = nodeid.as_str().into();
+        for line in &behind[..lines] {
+            nodeid.push('\n');
+            nodeid.push_str(line);
+        }
+        let nodeid = nodeid.as_str();
+        if !self.of.contains_key(nodeid) {
+            let nodeid: Arc<str> = nodeid.into();
             self.order.push(Arc::clone(&nodeid));
             self.of.insert(nodeid, Timing::default());
         }
-        let timing = self.of.get_mut(nodeid.as_str()).expect("it was just put there");
+        let timing = self.of.get_mut(nodeid).expect("it was just put there");
         match span {
             Span::Setup => {
                 timing.setup += seconds;
-                timing.set_up = true;
+                timing.setups += 1;
             }
             Span::Teardown => {
                 timing.teardown += seconds;
@@ -113,7 +151,7 @@ impl Timings {
             }
             Span::Call => {
                 timing.call = timing.call.max(seconds);
-                timing.called = true;
+                timing.calls += 1;
             }
         }
     }
@@ -219,9 +257,10 @@ impl Summary {
         summary
     }
 
-    /// Gives plug-ins' words their meaning. pytest lists passed tests first, then xfailed, xpassed, errors, failed: so
-    /// the place of a line tells its outcome, if there are as many lines as pytest counted.
-    pub(crate) fn learn_words(&mut self, said: &Counts) {
+    /// Gives words their meaning, also where a plug-in uses pytest's own words for something else. pytest lists passed
+    /// tests first, then xfailed, xpassed, errors, failed: so the place of a line tells its outcome, if there are as
+    /// many lines as pytest counted. Returns whether one of pytest's words stood for something else.
+    pub(crate) fn learn_words(&mut self, said: &Counts) -> bool {
         const ORDER: [Outcome; 5] = [
             Outcome::Passed,
             Outcome::Xfailed,
@@ -230,15 +269,21 @@ impl Summary {
             Outcome::Failed,
         ];
         let total: u64 = ORDER.iter().map(|outcome| said.of(*outcome)).sum();
-        if self.entries.iter().all(|entry| entry.word.is_some()) || total != self.entries.len() as u64 {
-            return;
+        if total != self.entries.len() as u64 {
+            return false;
         }
         let places = ORDER
             .iter()
             .flat_map(|outcome| (0..said.of(*outcome)).map(move |_| *outcome));
+        let mut misused = false;
         for (entry, outcome) in self.entries.iter_mut().zip(places) {
-            entry.word.get_or_insert(Word::Is(outcome));
+            let word = *entry.word.get_or_insert(Word::Is(outcome));
+            if word != Word::Is(outcome) && word != Word::Sub(outcome) {
+                misused = true;
+                entry.word = Some(Word::Is(outcome));
+            }
         }
+        misused
     }
 
     pub(crate) fn count(&self) -> Counts {

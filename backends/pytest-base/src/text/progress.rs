@@ -31,8 +31,9 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// The outcome by pytest's words: a failed part or call outweighs a failed teardown, that any other verdict. `None`
-    /// where no word is a verdict (a rerun that never came).
+    /// The outcome by pytest's words: a failed part or call outweighs a failed teardown, that any other verdict. Of
+    /// those the first counts, since a teardown may be skipped or fail as expected as well. `None` where no word is a
+    /// verdict (a rerun that never came).
     pub(crate) fn outcome(&self) -> Option<Outcome> {
         let parts_failed = self.parts.iter().any(|(_, outcome)| outcome.is_bad());
         let verdicts = || {
@@ -41,14 +42,14 @@ impl Row {
                 Word::Rerun | Word::Sub(_) => None,
             })
         };
-        let last = verdicts().next_back()?;
+        let first = verdicts().next()?;
         if parts_failed {
             return Some(Outcome::Failed);
         }
         let worst = [Outcome::Failed, Outcome::Error]
             .into_iter()
             .find(|bad| verdicts().any(|o| o == *bad));
-        Some(worst.unwrap_or(last))
+        Some(worst.unwrap_or(first))
     }
 }
 
@@ -69,7 +70,7 @@ pub(crate) struct Progress {
     /// Tests that xdist's workers began, in order.
     begun: Vec<String>,
     last: Last,
-    /// A line since the last verdict that no rule understood and that may begin with an id.
+    /// Lines since the last verdict that no rule understood, from one on that may begin with an id.
     stray: Option<String>,
     /// Parts of tests that have no verdict yet, by worker.
     parts: HashMap<Option<String>, Vec<(String, Outcome)>>,
@@ -149,14 +150,26 @@ impl Progress {
                         pending: None,
                     });
                 }
-                None if self.stray.is_none() && line.contains("::") => self.stray = Some(line.to_owned()),
-                None => {}
+                None => self.go_astray(line),
             }
         } else if let Some(open) = self.open.as_mut()
             && open.pending.is_none()
             && let Some(Verdict { before: "", word, .. }) = wrapped(line)
         {
             open.pending = Some((word, line.to_owned()));
+        }
+    }
+
+    /// Keeps a line that may be the beginning of an id with line ends in it, or go on with one.
+    fn go_astray(&mut self, line: &str) {
+        const BYTES: usize = 16 * 1024;
+        match &mut self.stray {
+            Some(stray) if stray.len() + line.len() < BYTES => {
+                stray.push('\n');
+                stray.push_str(line);
+            }
+            None if line.contains("::") => self.stray = Some(line.to_owned()),
+            Some(_) | None => {}
         }
     }
 
@@ -168,7 +181,13 @@ impl Progress {
             .iter()
             .map(String::as_str)
             .filter(|id| !self.index.contains_key(*id));
-        open.chain(begun).collect()
+        open.chain(begun).chain(self.glued()).collect()
+    }
+
+    /// The test on whose line something was written that is none of its own (pytest-timeout's stacks, say).
+    fn glued(&self) -> Option<&str> {
+        let id = word::begun(self.stray.as_deref()?.lines().next()?)?;
+        (!self.index.contains_key(id)).then_some(id)
     }
 
     /// pytest puts the counter at the right margin, or behind one blank where there is no room. Of a line in one piece
@@ -233,15 +252,21 @@ impl Progress {
         match self.open.take() {
             // The word alone on its line, or behind what the test printed: the open test's.
             Some(open) if piece != Some(open.id.as_str()) => {
-                row.id = open.id;
-                row.exact = verdict.before.is_empty() || open.pending.is_none();
+                let others = piece.is_some_and(|id| id.contains("::") && word::plausible(id));
+                row.exact = !others && (verdict.before.is_empty() || open.pending.is_none());
+                if !others {
+                    row.id = open.id;
+                }
+                // Else: printed by the open test, or that one never gets a word (a plug-in took it away) and this is
+                // another's line. Only pytest's lists tell.
             }
             // The whole line again: something else was written in between (parts, caught in the test's output).
             Some(open) => row.id = open.id,
             None => match piece.filter(|id| word::plausible(id)) {
                 Some(id) => {
                     id.clone_into(&mut row.id);
-                    row.exact = true;
+                    // What was printed since the last verdict may be the beginning of another test's line.
+                    row.exact = self.stray.is_none();
                 }
                 None if piece.is_some() && self.stray.is_none() => {
                     piece.unwrap_or_default().clone_into(&mut row.id);

@@ -109,6 +109,8 @@ impl Part {
         let session = &mut self.session;
         let tail = session.tail.get_or_insert_default();
         tail.text.flush();
+        settle::find_lists(session);
+        let tail = session.tail.get_or_insert_default();
         let stops = tail.stops.clone();
         let contradictions = match (tail.counts.clone(), exact) {
             (Some(said), exact) => settle::complete(session, &said, exact, events),

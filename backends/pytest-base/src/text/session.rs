@@ -123,7 +123,16 @@ impl Session {
 pub(crate) fn result(row: &Row, nodeid: &str) -> Option<TestResult> {
     let mut result = TestResult::new(nodeid, row.outcome()?);
     result.worker.clone_from(&row.worker);
-    result.message = row.reason.clone().filter(|reason| !reason.ends_with("..."));
+    // Of a passed or failed test only the teardown can have been skipped.
+    let explained = matches!(
+        result.outcome,
+        Outcome::Skipped | Outcome::Xfailed | Outcome::Xpassed
+    );
+    let reason = row
+        .reason
+        .as_ref()
+        .filter(|reason| explained && !reason.ends_with("..."));
+    result.message = reason.cloned();
     result.subtests = row
         .parts
         .iter()
@@ -138,7 +147,8 @@ pub(crate) fn result(row: &Row, nodeid: &str) -> Option<TestResult> {
     Some(result)
 }
 
-fn tries(row: &Row) -> u32 {
+/// How often a test was run again.
+pub(crate) fn tries(row: &Row) -> u32 {
     row.words.iter().filter(|word| **word == Word::Rerun).count() as u32
 }
 

@@ -27,8 +27,23 @@ pub(crate) struct Tail {
     /// Titles of `!!!!` separators: why pytest stopped.
     pub(crate) stops: Vec<String>,
     pub(crate) counts: Option<Counts>,
+    /// Lists in front of the last ones that ended with counts of their own: one of them may be pytest's, should
+    /// something else print the like at the process's very end.
+    earlier: Vec<Lists>,
     into: Into,
 }
+
+/// One set of pytest's lists.
+#[derive(Debug, Default)]
+struct Lists {
+    durations: Option<Timings>,
+    summary: Option<List>,
+    stops: Vec<String>,
+    counts: Option<Counts>,
+}
+
+/// Sets of lists that are kept. Only a print of a whole tail makes one.
+const EARLIER: usize = 4;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Into {
@@ -88,19 +103,58 @@ impl Tail {
         self.text.line(line);
     }
 
+    /// Goes back to the last lists whose counts and durations `fit`, if there are any and the very last do not.
+    pub(crate) fn go_back(&mut self, fit: impl Fn(&Counts, Option<&Timings>) -> bool) {
+        let fits = |counts: Option<&Counts>, durations| counts.is_some_and(|counts| fit(counts, durations));
+        if fits(self.counts.as_ref(), self.durations.as_ref()) {
+            return;
+        }
+        let place = self
+            .earlier
+            .iter()
+            .rposition(|lists| fits(lists.counts.as_ref(), lists.durations.as_ref()));
+        let Some(place) = place else { return };
+        let lists = self.earlier.swap_remove(place);
+        (self.durations, self.summary) = (lists.durations, lists.summary);
+        (self.stops, self.counts) = (lists.stops, lists.counts);
+    }
+
+    /// Another set of lists begins.
+    fn put_aside(&mut self) {
+        let lists = Lists {
+            durations: self.durations.take(),
+            summary: self.summary.take(),
+            stops: std::mem::take(&mut self.stops),
+            counts: self.counts.take(),
+        };
+        if self.earlier.len() == EARLIER {
+            self.earlier.remove(0);
+        }
+        self.earlier.push(lists);
+    }
+
     /// Returns false for a separator that is text of a list (a message of several lines).
     fn heading(&mut self, mark: char, title: &str) -> bool {
         match (mark, title) {
             ('=', "slowest durations") => {
+                if self.counts.is_some() {
+                    self.put_aside();
+                }
                 self.durations = Some(Timings::default());
                 self.into = Into::Durations;
             }
             ('=', "short test summary info") => {
+                if self.counts.is_some() {
+                    self.put_aside();
+                }
                 self.summary = Some(List::default());
                 self.stops.clear();
                 self.into = Into::Summary;
             }
             ('=', title) if Counts::parse(title).is_some() => {
+                if self.counts.is_some() {
+                    self.put_aside();
+                }
                 self.counts = Counts::parse(title);
                 self.into = Into::Rest;
             }

@@ -1,5 +1,7 @@
 //! The verdict words of pytest's verbose progress lines and of its short summary.
 
+use std::path::Path;
+
 use runner_core::model::Outcome;
 
 /// What one progress line says of a test.
@@ -171,22 +173,34 @@ pub(crate) fn one_piece(before: &str) -> Option<&str> {
     before.strip_suffix(' ').filter(|id| !id.is_empty())
 }
 
-/// Whether a text can be a whole id: closed brackets, and blanks only where a file or a parameter may have them.
+/// Whether a text can be a whole id: closed brackets, and blanks only where a file or a parameter may have them (or a
+/// name, outside of Python: what follows a function's name is a plug-in's word of two words).
 pub(crate) fn plausible(id: &str) -> bool {
-    match id.split_once("::") {
-        Some((file, rest)) => {
-            !file.is_empty()
-                && !file.starts_with(' ')
-                && !rest.is_empty()
-                && (!rest.contains('[') || rest.ends_with(']'))
-        }
-        None => false,
-    }
+    let Some((file, rest)) = id.split_once("::") else {
+        return false;
+    };
+    let (name, parameters) = rest.find('[').map_or((rest, ""), |at| rest.split_at(at));
+    let python = Path::new(file)
+        .extension()
+        .is_some_and(|extension| extension == "py");
+    let named = !file.is_empty() && !file.starts_with(' ') && !rest.is_empty();
+    let closed = parameters.is_empty() || parameters.ends_with(']');
+    named && closed && !(python && name.contains(' '))
 }
 
 /// Whether a complete line is the beginning of a progress line: an id and one blank.
 pub(crate) fn opening(line: &str) -> Option<&str> {
     one_piece(line).filter(|id| id.contains("::") && plausible(id))
+}
+
+/// The id that a line begins with, where something was written behind it before its line ended. `None` also where it
+/// could be read in two ways.
+pub(crate) fn begun(line: &str) -> Option<&str> {
+    let from = line.find("::")?;
+    let mut ends = line[from..].match_indices(' ').map(|(at, _)| from + at);
+    let end = ends.find(|&end| plausible(&line[..end]))?;
+    let (id, rest) = line.split_at(end);
+    (!id.contains('[') || !rest.contains("] ")).then_some(id)
 }
 
 #[cfg(test)]
@@ -225,6 +239,23 @@ mod tests {
             parts("printed textPASSED"),
             Some(("printed text", is(Outcome::Passed), None))
         );
+    }
+
+    #[test]
+    fn a_word_of_two_words_is_no_part_of_the_id() {
+        assert!(!plausible("a.py::t NOT"));
+        assert!(!plausible("a.py::t[x] NOT"));
+        assert!(plausible("a.py::t[x y]"));
+        assert!(plausible("a b.py::t"));
+        assert!(plausible("a.yaml::two words"));
+    }
+
+    #[test]
+    fn what_follows_an_id_on_its_line_is_not_the_ids() {
+        assert_eq!(begun("a.py::t +++ Timeout +++"), Some("a.py::t"));
+        assert_eq!(begun("a.py::t[x y] +++ Timeout +++"), Some("a.py::t[x y]"));
+        assert_eq!(begun("a.py::t[x] y] +++ Timeout +++"), None);
+        assert_eq!(begun("a.py::t"), None);
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Recorded output of real pytest runs, replayed through a backend's reader and compared with the expected rows.
 //!
 //! The projects stand in `backends/pytest-base/tests/projects`: their files, `versions` (where not every pytest can
-//! run them) and `cwd` (where they are run in a folder below). To record again, or to record a new project:
-//! `script/test` once (it makes the environments), then `cargo test -p BACKEND -- --ignored record`; to accept what the
-//! reader makes of the recordings: `cargo test -p BACKEND -- --ignored accept`. Then read the difference.
+//! run them) and `cwd` (where they are run in a folder below). To record a new project, or one whose folder of recordings
+//! was deleted: `script/test` once (it makes the environments), then `cargo test -p BACKEND -- --ignored record`; to
+//! accept what the reader makes of the recordings: `cargo test -p BACKEND -- --ignored accept`. Then read the difference.
 
 #![expect(clippy::unwrap_used, reason = "in a test a failed step is a failed test")]
 
@@ -296,9 +296,10 @@ fn project(python: &Path) -> Project {
     }
 }
 
-/// Runs every project with every pytest and keeps what they print. `only` leaves projects out.
+/// Runs every project that has no recordings with every pytest and keeps what they print. `only` leaves projects out.
 pub(crate) fn record(backend: &dyn TestBackend, only: &dyn Fn(&str) -> bool) {
-    for name in names(&projects()).into_iter().filter(|name| only(name)) {
+    let wanted = |name: &String| only(name) && !folder().join(name).exists();
+    for name in names(&projects()).into_iter().filter(wanted) {
         let versions = fs::read_to_string(projects().join(&name).join("versions"));
         for version in VERSIONS {
             if versions.as_ref().map_or(true, |versions| {

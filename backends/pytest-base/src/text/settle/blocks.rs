@@ -229,7 +229,11 @@ pub(super) fn collectors(reports: &Reports, pages: &Pages<'_>, events: &mut Vec<
         };
         let location = failures::location(&message);
         events.push(TestEvent::CollectFailed(CollectionError {
-            nodeid: pages.session.names.nodeid(id),
+            nodeid: match pages.session.names.nodeid(id) {
+                // The root folder itself: its conftest files, in older releases.
+                root if root.is_empty() => ".".to_owned(),
+                nodeid => nodeid,
+            },
             message,
             location,
         }));

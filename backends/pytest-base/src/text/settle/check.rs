@@ -1,5 +1,6 @@
 //! Where the books and pytest's own lists disagree, in sentences.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use runner_core::model::Outcome;
@@ -11,7 +12,7 @@ use crate::text::word::Word;
 
 /// All checks of books that were read from the text.
 pub(super) fn all(pages: &Pages<'_>, books: &[Book]) -> Vec<String> {
-    let mut wrong = sent(pages.session, books);
+    let mut wrong = sent(pages.session, books, |nodeid| correctable(pages, nodeid));
     wrong.extend(timings(pages, books));
     if pages.lists.sound {
         wrong.extend(summary(pages, books));
@@ -21,7 +22,7 @@ pub(super) fn all(pages: &Pages<'_>, books: &[Book]) -> Vec<String> {
 
 /// All checks of books that came from a report file.
 pub(super) fn exact(pages: &Pages<'_>, books: &[Book], text_books: &[Book]) -> Vec<String> {
-    let mut wrong = sent(pages.session, books);
+    let mut wrong = sent(pages.session, books, |nodeid| correctable(pages, nodeid));
     wrong.extend(timings(pages, books));
     let told: HashMap<&str, Outcome> = outcomes(text_books);
     let differ = books.iter().filter_map(|book| {
@@ -38,14 +39,26 @@ pub(super) fn exact(pages: &Pages<'_>, books: &[Book], text_books: &[Book]) -> V
     wrong
 }
 
-/// Nothing that went out may be missing from the books, or stand there with another outcome.
-pub(super) fn sent(session: &Session, books: &[Book]) -> Vec<String> {
+/// Whether a row that turns out to be worse than what went out is no contradiction (it is corrected, and the report says
+/// so): words are misused, or the test ran more than once.
+fn correctable(pages: &Pages<'_>, nodeid: &str) -> bool {
+    pages.lists.misused
+        || pages
+            .lists
+            .timings
+            .get(nodeid)
+            .is_some_and(|timing| timing.runs() > 1)
+}
+
+/// Nothing that went out may be missing from the books, or stand there with another outcome, unless it is correctable.
+pub(super) fn sent(session: &Session, books: &[Book], correctable: impl Fn(&str) -> bool) -> Vec<String> {
     let known = outcomes(books);
     let wrong = session
         .sent
         .iter()
         .filter_map(|(nodeid, sent)| match known.get(nodeid.as_str()) {
             Some(outcome) if outcome == sent => None,
+            Some(outcome) if outcome.is_bad() && !sent.is_bad() && correctable(nodeid) => None,
             Some(outcome) => Some(format!(
                 "{nodeid} was {sent} while the tests ran and is {outcome} at the end"
             )),
@@ -99,15 +112,24 @@ fn timings(pages: &Pages<'_>, books: &[Book]) -> Vec<String> {
     if timings.is_empty() {
         return Vec::new();
     }
+    // Of text lines, the reader of a process's output keeps no carriage return at their ends.
     let tests = books.iter().filter(|book| book.result.is_test());
-    let known: HashSet<&str> = tests.map(|book| book.result.nodeid.as_str()).collect();
+    let known: HashSet<Cow<'_, str>> = tests.map(|book| without_returns(&book.result.nodeid)).collect();
     let ended = |nodeid: &str| timings.get(nodeid).is_some_and(Timing::ended);
     let ids = timings.order.iter().map(|nodeid| &**nodeid);
-    let missing = ids.filter(|nodeid| ended(nodeid) && !known.contains(nodeid));
+    let missing = ids.filter(|nodeid| ended(nodeid) && !known.contains(*nodeid));
     let missing = missing.map(|nodeid| format!("{nodeid} ran, and no verdict of it was read"));
     let unknown = known.iter().filter(|nodeid| timings.get(nodeid).is_none());
     let unknown = unknown.map(|nodeid| format!("{nodeid} was read, and is not among the tests that ran"));
     few(missing.chain(unknown).collect())
+}
+
+fn without_returns(nodeid: &str) -> Cow<'_, str> {
+    if nodeid.contains('\r') {
+        Cow::Owned(nodeid.replace("\r\n", "\n"))
+    } else {
+        Cow::Borrowed(nodeid)
+    }
 }
 
 /// The first few of many sentences of one kind, in a stable order.

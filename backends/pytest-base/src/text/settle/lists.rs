@@ -17,6 +17,8 @@ pub(super) struct Lists {
     pub(super) summary: Summary,
     /// The summary names as many tests as pytest counted.
     pub(super) sound: bool,
+    /// A plug-in uses pytest's words for other outcomes, or has outcomes of its own: no progress line is believed.
+    pub(super) misused: bool,
 }
 
 impl Lists {
@@ -27,7 +29,7 @@ impl Lists {
         let table = session.names.table(&timings.order);
         let lines = tail.summary.take().map_or_else(Vec::new, |list| list.lines);
         let mut summary = Summary::parse(&lines, &table);
-        summary.learn_words(said);
+        let misused = summary.learn_words(said) || said.foreign().is_some();
         let sound = summary.is_sound() && said.differs_from(&summary.count()).is_none();
         Self {
             // Without the list of nodeids no test's line can be told from a collector's.
@@ -35,6 +37,7 @@ impl Lists {
             timings,
             table,
             summary,
+            misused,
         }
     }
 }
@@ -62,8 +65,9 @@ fn longest_start<'a>(text: &str, timings: &'a Timings) -> Option<&'a str> {
         .max_by_key(|nodeid| nodeid.len())
 }
 
-/// Verdicts in the progress lines by pytest's categories, with what happened during collection, where no line shows it.
-pub(super) fn live_count(session: &Session, lists: &Lists, said: &Counts) -> Counts {
+/// Verdicts in the progress lines by pytest's categories, with what happened during collection as far as its own line
+/// tells.
+pub(super) fn spoken(session: &Session) -> Counts {
     let mut counts = Counts::default();
     for row in &session.progress.rows {
         for word in &row.words {
@@ -82,7 +86,14 @@ pub(super) fn live_count(session: &Session, lists: &Lists, said: &Counts) -> Cou
     if let Some(collected) = session.collected.filter(|_| !session.progress.distributed) {
         counts.add_many("error", collected.errors);
         counts.add_many("skipped", collected.skipped);
-    } else {
+    }
+    counts
+}
+
+/// The same, with what only the lists tell of the collection.
+pub(super) fn live_count(session: &Session, lists: &Lists, said: &Counts) -> Counts {
+    let mut counts = spoken(session);
+    if session.collected.is_none() || session.progress.distributed {
         // xdist does not say how many collectors failed or were skipped.
         counts.add_many("error", lists.summary.collectors().count() as u64);
         let missing = said

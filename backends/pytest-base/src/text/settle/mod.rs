@@ -7,10 +7,13 @@ mod detail;
 mod lists;
 mod rows;
 
+use std::collections::HashMap;
+
 use runner_core::event::TestEvent;
 use runner_core::model::{CollectionError, Phase, TestResult};
 
 use super::counts::Counts;
+use super::entries::{Timing, Timings};
 use super::reader::Exact;
 use super::session::{self, Session};
 use super::tail::Tail;
@@ -33,6 +36,20 @@ struct Pages<'a> {
     said: &'a Counts,
     /// What the progress lines add up to.
     live: Counts,
+}
+
+/// Something may print a whole tail of its own behind pytest's (at the process's end, say): then pytest's own lists are
+/// those whose counts fit the progress lines.
+pub(crate) fn find_lists(session: &mut Session) {
+    let spoken = lists::spoken(session);
+    let sent = &session.sent;
+    let fits = |counts: &Counts, durations: Option<&Timings>| {
+        let named = |durations: &Timings| sent.keys().all(|nodeid| durations.get(nodeid).is_some());
+        counts.differs_from(&spoken).is_none() && durations.is_none_or(named)
+    };
+    if let Some(tail) = session.tail.as_mut().filter(|_| session.progress.counted()) {
+        tail.go_back(fits);
+    }
 }
 
 /// Settles a session that reached its line of counts. Returns where pytest contradicts itself or what was read: any
@@ -83,8 +100,37 @@ pub(crate) fn complete(
     if contradictions.is_empty() {
         recount(session, &books, events);
     }
+    let repeats = repeats(&books, &pages);
     send(session, books, events);
+    events.extend(repeats);
     contradictions
+}
+
+/// Further results of tests that ran more than once without being run again: selected twice, or namesakes. Their lines
+/// name the same test, so all they tell is that there were as many.
+fn repeats(books: &[Book], pages: &Pages<'_>) -> Vec<TestEvent> {
+    let mut events = Vec::new();
+    let again = ["rerun", "retried"].iter().any(|name| pages.said.get(name) > 0);
+    for book in books {
+        let runs = pages
+            .lists
+            .timings
+            .get(&book.result.nodeid)
+            .map_or(0, Timing::runs);
+        let tries = match book.row {
+            Some(place) => session::tries(&pages.session.progress.rows[place]) + 1,
+            None if again => continue,
+            None => 1,
+        };
+        // One more goes out if it is worse than what went out.
+        let corrected = went_out_better(pages.session, &book.result);
+        for _ in tries + u32::from(corrected)..runs {
+            let mut result = TestResult::new(book.result.nodeid.clone(), book.result.outcome);
+            result.worker.clone_from(&book.result.worker);
+            events.push(TestEvent::Finished(Box::new(result)));
+        }
+    }
+    events
 }
 
 /// By pytest's own counter every test ran. What it collected may be more: hooks take tests out without a word, and the
@@ -118,10 +164,29 @@ fn choose(
             wrong.join("; ")
         );
         events.push(TestEvent::Warning { message });
-        return (text_books, Vec::new());
+        return (worse(text_books, books), Vec::new());
     }
     *contradictions = wrong;
     (books, collected)
+}
+
+/// Whether a row that is not bad went out for a test that is.
+fn went_out_better(session: &Session, result: &TestResult) -> bool {
+    let sent = session.sent.get(&result.nodeid);
+    result.outcome.is_bad() && sent.is_some_and(|outcome| !outcome.is_bad())
+}
+
+/// The text's rows, but for failures that only the file tells: a plug-in may print any word for them
+/// (`pytest_report_teststatus`), where the file also holds what each phase came to.
+fn worse(mut text_books: Vec<Book>, books: Vec<Book>) -> Vec<Book> {
+    let bad = books.into_iter().filter(|book| book.result.outcome.is_bad());
+    let mut bad: HashMap<String, Book> = bad.map(|book| (book.result.nodeid.clone(), book)).collect();
+    for book in text_books.iter_mut().filter(|book| !book.result.outcome.is_bad()) {
+        if let Some(failed) = bad.remove(&book.result.nodeid) {
+            *book = failed;
+        }
+    }
+    text_books
 }
 
 /// Settles a session by a report file alone: its text has no line of counts (a plug-in replaced pytest's own).
@@ -132,7 +197,7 @@ pub(crate) fn exact_only(session: &mut Session, exact: Exact, events: &mut Vec<T
         .into_iter()
         .map(|result| Book { result, row: None })
         .collect();
-    let contradictions = check::sent(session, &books);
+    let contradictions = check::sent(session, &books, |_| false);
     events.extend(exact.collection_errors.into_iter().map(TestEvent::CollectFailed));
     send(session, books, events);
     contradictions
@@ -214,7 +279,10 @@ fn send(session: &mut Session, books: Vec<Book>, events: &mut Vec<TestEvent>) {
     for Book { result, row } in books {
         match session.sent.get(&result.nodeid) {
             Some(outcome) if *outcome == result.outcome => events.push(TestEvent::Detailed(Box::new(result))),
-            // A contradiction, already told: the first verdict stands.
+            // A contradiction, already told: the worse verdict stands.
+            Some(_) if went_out_better(session, &result) => {
+                events.push(TestEvent::Finished(Box::new(result)));
+            }
             Some(_) => {}
             None => {
                 if let Some(row) = row.map(|place| &session.progress.rows[place]) {

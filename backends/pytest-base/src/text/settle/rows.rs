@@ -17,13 +17,13 @@ use crate::text::word::Word;
 pub(super) fn from_text(pages: &Pages<'_>) -> (Vec<Book>, Vec<String>) {
     let rows = &pages.session.progress.rows;
     let difference = pages.said.differs_from(&pages.live);
-    if difference.is_none() && rows.iter().all(|row| row.exact && !row.unknown_word) {
+    if !pages.lists.misused && difference.is_none() && rows.iter().all(|row| row.exact && !row.unknown_word) {
         let mut books = live(pages, |_| true);
         add_never_called(&mut books, pages);
         return (books, Vec::new());
     }
     if pages.lists.sound {
-        return (summary(pages), Vec::new());
+        return summary(pages);
     }
     let listed = !pages.lists.table.is_empty();
     let told = rows
@@ -89,8 +89,8 @@ fn live(pages: &Pages<'_>, take: impl Fn(&Row) -> bool) -> Vec<Book> {
     rows.filter_map(book).collect()
 }
 
-/// One row for each test that ran: listed under an outcome, or else skipped.
-fn summary(pages: &Pages<'_>) -> Vec<Book> {
+/// One row for each test that ran: listed under an outcome, or else skipped, if there are no more of them than skips.
+fn summary(pages: &Pages<'_>) -> (Vec<Book>, Vec<String>) {
     let lists = &pages.lists;
     let mut listed: HashMap<&str, Row> = HashMap::new();
     for entry in &lists.summary.entries {
@@ -127,7 +127,8 @@ fn summary(pages: &Pages<'_>) -> Vec<Book> {
     if aside.len() as u64 == skips {
         spoke.extend(aside);
     }
-    let book = |nodeid: &str| {
+    let (mut unnamed, mut skipped_early) = (Vec::new(), 0);
+    let mut book = |nodeid: &str| {
         let place = places.get(nodeid).copied();
         let silent = place.is_none() && !spoke.contains(nodeid) && !listed.contains_key(nodeid);
         if only_set_up && silent && lists.timings.get(nodeid).is_some_and(Timing::never_called) {
@@ -135,8 +136,15 @@ fn summary(pages: &Pages<'_>) -> Vec<Book> {
         }
         let mut row = listed.remove(nodeid).unwrap_or_default();
         if row.words.is_empty() {
+            if lists.timings.get(nodeid).is_some_and(Timing::never_called) {
+                skipped_early += 1;
+            } else {
+                unnamed.push(nodeid.to_owned());
+            }
             row.words.push(Word::Is(Outcome::Skipped));
         }
+        // The list is by outcome; only a call passes unexpectedly, so an expected failure beside it is the teardown's.
+        row.words.sort_by_key(|word| *word != Word::Is(Outcome::Xpassed));
         if let Some(place) = place {
             add_live(&mut row, &pages.session.progress.rows[place]);
         }
@@ -145,7 +153,21 @@ fn summary(pages: &Pages<'_>) -> Vec<Book> {
             row: place,
         })
     };
-    order.into_iter().filter_map(book).collect()
+    let mut books: Vec<Book> = order.into_iter().filter_map(&mut book).collect();
+    if unnamed.len() as u64 <= skips.saturating_sub(skipped_early) {
+        return (books, Vec::new());
+    }
+    // Which of them were skipped is not told.
+    let unnamed: HashSet<String> = unnamed.into_iter().collect();
+    books.retain(|book| !unnamed.contains(&book.result.nodeid));
+    let reason = format!(
+        "pytest's summary lists {} tests that were called under none of its outcomes, and {skips} skips{}",
+        unnamed.len(),
+        pages.said.foreign().map_or_else(String::new, |names| format!(
+            " (and {names}, which are not its own)"
+        )),
+    );
+    (books, vec![reason])
 }
 
 /// What only the progress lines tell.
@@ -174,7 +196,7 @@ pub(super) fn from_exact(exact: Exact, pages: &Pages<'_>) -> (Vec<Book>, Vec<Col
         let row = places.get(result.nodeid.as_str()).copied();
         let live = row
             .map(|place| &pages.session.progress.rows[place])
-            .filter(|row| row.exact);
+            .filter(|row| row.exact && !pages.lists.misused);
         if let Some(live) = live.and_then(|row| session::result(row, &result.nodeid)) {
             if exact.unsure.contains(&result.nodeid) {
                 result.outcome = live.outcome;
