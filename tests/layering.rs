@@ -86,16 +86,59 @@ fn the_lower_floor_never_imports_the_upper() {
     ];
     let mut seen = 0;
     for room in rooms {
-        let text = std::fs::read_to_string(source.join(room).with_extension("rs")).unwrap_or_default();
-        seen += usize::from(!text.is_empty());
-        for name in upper {
-            assert!(
-                !text.contains(&format!("use crate::{name}")),
-                "{room}.rs imports {name}"
-            );
+        let texts = sources(&source.join(room).with_extension("rs"))
+            .into_iter()
+            .chain(sources(&source.join(room)));
+        seen += 1;
+        for (file, text) in texts {
+            for name in upper {
+                assert!(
+                    !text.contains(&format!("use crate::{name}")),
+                    "{file} imports {name}"
+                );
+            }
+            assert_eq!(clock(&text), None, "{file} looks at a clock");
         }
     }
-    assert!(seen >= 9, "only {seen} rooms were read");
+    assert!(seen >= 10, "only {seen} rooms were read");
+}
+
+/// `exec-plugin` is the exception: it waits for another process.
+#[test]
+fn a_backend_never_looks_at_a_clock() {
+    let backends = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("backends");
+    let mut seen = 0;
+    for backend in std::fs::read_dir(backends).unwrap().flatten() {
+        if backend.file_name() == "exec-plugin" {
+            continue;
+        }
+        for (file, text) in sources(&backend.path().join("src")) {
+            seen += 1;
+            assert_eq!(clock(&text), None, "{file} looks at a clock");
+        }
+    }
+    assert!(seen >= 30, "only {seen} files were read");
+}
+
+fn clock(text: &str) -> Option<&'static str> {
+    ["Instant", "SystemTime", "clock_gettime", "sleep("]
+        .into_iter()
+        .find(|word| text.contains(word))
+}
+
+/// A Rust file, or all below a folder that are no tests, with their texts.
+fn sources(path: &std::path::Path) -> Vec<(String, String)> {
+    walkdir::WalkDir::new(path)
+        .into_iter()
+        .flatten()
+        .map(walkdir::DirEntry::into_path)
+        .filter(|path| path.extension().is_some_and(|end| end == "rs"))
+        .filter(|path| !path.to_string_lossy().contains("tests"))
+        .map(|path| {
+            let text = std::fs::read_to_string(&path).unwrap();
+            (path.display().to_string(), text)
+        })
+        .collect()
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use super::environment::{ChildEnvironment, child_environment};
 use super::patience::Until;
@@ -50,7 +49,7 @@ impl Engine {
             root: order.project.root.clone(),
             cwd: order.cwd.clone(),
             interpreter: order.project.interpreter.clone(),
-            started_at: run_id::label(SystemTime::now()),
+            started_at: run_id::label(run_id::wall_clock()),
             timeout_s: order.timeout.map(|limit| limit.as_secs_f64()),
             passed_over: order.passed_over.clone(),
             confinement: self.supervisor.confinement(&order.suite.limits),

@@ -126,6 +126,7 @@ fn is_scratch_name(name: &str) -> bool {
             .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
 }
 
+#[expect(clippy::disallowed_methods, reason = "the age of a file: nothing waits by it")]
 pub(super) fn is_older_than(path: &Path, age: Duration) -> bool {
     let written = fs::symlink_metadata(path).and_then(|metadata| metadata.modified());
     written.is_ok_and(|written| {
