@@ -270,8 +270,15 @@ pub(crate) struct Doctor {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Backend {
-    /// List the backends and what they can do
+    /// List the backends: what each can do, where it comes from, why one cannot be used. Starts nothing
     List,
+    /// Install a backend's program: start it once, show what it is, and keep a copy
+    Add(BackendAdd),
+    /// Forget an installed backend
+    Remove {
+        /// Its name
+        name: String,
+    },
     /// Drive a backend through the conformance kit, and say what it does not hold
     Check(BackendCheck),
 }
@@ -287,6 +294,15 @@ pub(crate) struct BackendCheck {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct BackendAdd {
+    /// The program. Typing its path is consent to start it
+    pub(crate) path: PathBuf,
+    /// The name for `backend = "NAME"`. Default: the file's, without `qaas-backend-` and extension
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Mcp {
     /// Serve Streamable HTTP on this loopback address instead of standard input and output
     #[arg(long, value_name = "ADDRESS")]
@@ -297,6 +313,9 @@ pub(crate) struct Mcp {
     /// Serve on an address that is not loopback
     #[arg(long, requires = "http")]
     pub(crate) http_any_address: bool,
+    /// Start no plug-in, whatever is asked (`qaas doctor`)
+    #[arg(long, hide = true)]
+    pub(crate) still: bool,
 }
 
 #[derive(Debug, Args)]

@@ -7,6 +7,7 @@ mod display;
 mod exit;
 mod external;
 mod library_host;
+mod plugins;
 mod world;
 
 use std::ffi::OsStr;

@@ -11,7 +11,7 @@ use crate::exit;
 
 pub(super) async fn run(context: &Context, command: Affected) -> u8 {
     let (format, paint) = (context.global.format, context.paint());
-    let desk = match context.desk(Policy::person()) {
+    let desk = match context.still_desk(Policy::person()) {
         Ok(desk) => desk,
         Err(error) => return fail(&error, format, paint),
     };

@@ -1,49 +1,268 @@
-//! `qaas backend list`: the backends there are, and what each can do.
+//! `qaas backend`: the backends there are, and those that a person adds.
 
-use runner_core::backend::{BackendInfo, Need};
+use std::path::Path;
+
+use exec_plugin::host::Learned;
+use runner_core::backend::{BackendError, BackendInfo, Need};
+use runner_core::ops::OpError;
 use runner_core::policy::Policy;
-use serde_json::json;
+use runner_core::store::plugins::{Plugins, is_name};
+use serde_json::{Value, json};
 
 use super::output::{print, print_json};
 use super::run::fail;
 use super::{Context, conformance};
-use crate::cli::{Backend, Format};
-use crate::exit;
+use crate::cli::{Backend, BackendAdd, Format};
+use crate::plugins::{EXEC, Origin, Plugin, Starting, Table, name_of, read_typed};
+use crate::{backends, exit};
 
 pub(super) async fn run(context: &Context, command: &Backend) -> u8 {
-    match command {
+    let done = match command {
         Backend::List => list(context),
-        Backend::Check(command) => conformance::run(context, command).await,
+        Backend::Add(command) => add(context, command),
+        Backend::Remove { name } => remove(context, name),
+        Backend::Check(command) => return conformance::run(context, command).await,
+    };
+    match done {
+        Ok(()) => exit::PASSED,
+        Err(error) => fail(&error, context.global.format, context.paint()),
     }
 }
 
-fn list(context: &Context) -> u8 {
+/// One line of the list.
+struct Listed {
+    info: BackendInfo,
+    kind: String,
+    from: String,
+    /// Why it cannot be used at present.
+    trouble: Option<String>,
+    /// Whether it is known what it can do.
+    known: bool,
+}
+
+fn list(context: &Context) -> Result<(), OpError> {
     let (format, paint) = (context.global.format, context.paint());
-    let desk = match context.desk(Policy::person()) {
-        Ok(desk) => desk,
-        Err(error) => return fail(&error, format, paint),
-    };
-    let infos = desk.registry.infos();
-    if format != Format::Human {
-        print_json(&json!({ "backends": infos }), format);
-        return exit::PASSED;
+    let (desk, plugins) = context.loaded_desk(Policy::person(), Starting::Never)?;
+    let settings = desk.settings()?;
+    let trust = runner_core::ops::trust(&desk)?;
+    let store = context.store();
+    let loader = context.loader(&desk.root, store.as_ref(), Starting::Never, false);
+    let mut plugins = plugins;
+    let mut unusable = Vec::new();
+    for found in loader.all() {
+        match found {
+            Ok(plugin) if desk.registry.get(&plugin.name).is_none() => plugins.push(plugin),
+            Ok(_) => {}
+            Err(refused) => unusable.push(refused.message),
+        }
     }
-    let width = infos.iter().map(|info| info.name.len()).max().unwrap_or_default();
-    for info in &infos {
-        let can: Vec<&str> = info
-            .capabilities
-            .iter()
-            .map(|capability| capability.as_str())
-            .collect();
-        let needs = needs(info);
-        print(&format!(
-            "{:width$}  {}{}",
-            info.name,
-            can.join(", "),
-            paint.dim(&needs)
+    let mut listed: Vec<Listed> = Vec::new();
+    for info in desk.registry.infos() {
+        if plugins.iter().any(|plugin| plugin.name == info.name) {
+            continue;
+        }
+        let table = settings.backends.get(&info.name);
+        let refusal = trust
+            .require(&runner_core::trust::Part::Backend(info.name.clone()))
+            .err();
+        listed.push(Listed {
+            kind: table.map_or_else(|| "built-in".to_owned(), |table| table.kind.clone()),
+            from: if table.is_some() {
+                "qaas.toml".to_owned()
+            } else {
+                String::new()
+            },
+            trouble: refusal.map(|refusal| format!("{}. {}", refusal.message, refusal.hint)),
+            known: true,
+            info,
+        });
+    }
+    listed.extend(plugins.iter().map(|plugin| {
+        let refusal = trust
+            .require(&runner_core::trust::Part::Backend(plugin.name.clone()))
+            .err();
+        listed_plugin(
+            plugin,
+            refusal.map(|refusal| format!("{}. {}", refusal.message, refusal.hint)),
+        )
+    }));
+    if format != Format::Human {
+        let backends: Vec<Value> = listed.iter().map(value).collect();
+        print_json(&json!({ "backends": backends, "unusable": unusable }), format);
+        return Ok(());
+    }
+    let width = listed
+        .iter()
+        .map(|one| one.info.name.len())
+        .max()
+        .unwrap_or_default();
+    for one in &listed {
+        let can = if one.known {
+            capabilities(&one.info)
+        } else {
+            "not asked yet".to_owned()
+        };
+        let mut line = format!("{:width$}  {can}{}", one.info.name, paint.dim(&needs(&one.info)));
+        if one.kind != "built-in" {
+            let from = if one.from.is_empty() {
+                String::new()
+            } else {
+                format!(", {}", one.from)
+            };
+            line.push_str(&paint.dim(&format!("  ({}{from})", one.kind)));
+        }
+        if let Some(trouble) = &one.trouble {
+            line.push_str(&format!("\n{:width$}  cannot be used: {trouble}", ""));
+        }
+        print(&line);
+    }
+    for trouble in &unusable {
+        print(&format!("cannot be used: {trouble}"));
+    }
+    Ok(())
+}
+
+fn listed_plugin(plugin: &Plugin, trouble: Option<String>) -> Listed {
+    use runner_core::backend::TestBackend;
+    Listed {
+        info: plugin.backend.info(),
+        kind: plugin.kind.to_owned(),
+        from: from(&plugin.origin),
+        trouble,
+        known: plugin.backend.is_known(),
+    }
+}
+
+fn from(origin: &Origin) -> String {
+    match origin {
+        Origin::Repository(path) => path.clone(),
+        Origin::Installed(path) => format!("installed from {}", path.display()),
+        Origin::OnPath(path) => path.display().to_string(),
+    }
+}
+
+fn value(one: &Listed) -> Value {
+    let mut value = serde_json::to_value(&one.info).unwrap_or_default();
+    if !one.known {
+        value["capabilities"] = json!([]);
+    }
+    value["kind"] = json!(one.kind);
+    value["from"] = json!(one.from);
+    value["known"] = json!(one.known);
+    value["trouble"] = json!(one.trouble);
+    value
+}
+
+fn add(context: &Context, command: &BackendAdd) -> Result<(), OpError> {
+    let cwd = &context.environment.cwd;
+    let read = read_typed(cwd, &command.path);
+    let (from, bytes) =
+        read.map_err(|refused| OpError::bad_argument(refused.message).with_hint(refused.hint))?;
+    let name = plugin_name(command, &from)?;
+    let store = context.store().ok_or_else(no_state)?;
+    let plugins = store.plugins().map_err(|error| stored(&error))?;
+    // Without a repository: what the program says of itself must not depend on one.
+    let loader = context.loader(Path::new(""), Some(&store), Starting::Allowed, false);
+    let plugin = loader.typed(&name, from.clone(), bytes.clone(), &Table::default());
+    let learned = plugin.backend.learn().map_err(|error| unusable(&error))?;
+    let before = plugins.installed(&name);
+    plugins
+        .install(&name, EXEC, &from, &bytes)
+        .map_err(|error| stored(&error))?;
+    loader.remember(&plugin, &learned.info);
+    if context.global.format == Format::Human {
+        print(&shown(&plugin, &learned));
+        if let Some(before) = before.filter(|before| before.sha256 != plugin.sha256) {
+            print(&format!("it replaces the one from {}", before.from.display()));
+        }
+    } else {
+        let value = json!({
+            "added": learned.info, "from": from, "sha256": plugin.sha256,
+            "protocol": learned.protocol, "features": learned.features, "left_out": learned.left_out,
+        });
+        print_json(&value, context.global.format);
+    }
+    Ok(())
+}
+
+fn plugin_name(command: &BackendAdd, from: &Path) -> Result<String, OpError> {
+    const SHAPE: &str = "Letters, digits, `-` and `_`, at most 64 of them: `--name NAME`.";
+    let name = match &command.name {
+        Some(name) if is_name(name) => name.clone(),
+        Some(name) => {
+            return Err(
+                OpError::bad_argument(format!("`{name}` cannot be the name of a backend")).with_hint(SHAPE),
+            );
+        }
+        None => name_of(from).ok_or_else(|| {
+            OpError::bad_argument("the file's name cannot be the name of a backend").with_hint(SHAPE)
+        })?,
+    };
+    if backends::registry().get(&name).is_some() {
+        return Err(OpError::bad_argument(format!("`{name}` is a built-in backend"))
+            .with_hint("Choose another: `--name NAME`."));
+    }
+    Ok(name)
+}
+
+fn remove(context: &Context, name: &str) -> Result<(), OpError> {
+    let store = context.store().ok_or_else(no_state)?;
+    let plugins: Plugins = store.plugins().map_err(|error| stored(&error))?;
+    if !plugins.remove(name).map_err(|error| stored(&error))? {
+        let installed: Vec<String> = plugins.all_installed().into_iter().map(|one| one.name).collect();
+        let hint = if installed.is_empty() {
+            "None is installed.".to_owned()
+        } else {
+            format!("Installed: {}.", installed.join(", "))
+        };
+        return Err(OpError::bad_argument(format!("no backend `{name}` is installed")).with_hint(hint));
+    }
+    if context.global.format == Format::Human {
+        print(&format!("{name} is removed"));
+    } else {
+        print_json(&json!({ "removed": name }), context.global.format);
+    }
+    Ok(())
+}
+
+fn shown(plugin: &Plugin, learned: &Learned) -> String {
+    let mut lines = vec![
+        in_words(&learned.info),
+        format!(
+            "   from     {}",
+            from(&plugin.origin).trim_start_matches("installed from ")
+        ),
+        format!("   sha256   {}", plugin.sha256),
+        format!("   protocol {}", learned.protocol),
+    ];
+    for option in &learned.info.options {
+        lines.push(format!("   option   {}: {}", option.name, option.about));
+    }
+    if !learned.left_out.is_empty() {
+        lines.push(format!(
+            "   not known to this qaas: {}",
+            learned.left_out.join(", ")
         ));
     }
-    exit::PASSED
+    let name = &plugin.name;
+    lines.push(format!(
+        "use it with `backend = \"{name}\"` in a suite, or `qaas run --backend {name}`"
+    ));
+    lines.join("\n")
+}
+
+/// A backend in one line.
+pub(super) fn in_words(info: &BackendInfo) -> String {
+    let framework = match info.framework.as_str() {
+        "" => String::new(),
+        framework => format!(" ({framework})"),
+    };
+    format!("{}{framework}: {}{}", info.name, capabilities(info), needs(info))
+}
+
+fn capabilities(info: &BackendInfo) -> String {
+    let words: Vec<&str> = info.capabilities.iter().map(|one| one.as_str()).collect();
+    words.join(", ")
 }
 
 fn needs(info: &BackendInfo) -> String {
@@ -60,4 +279,17 @@ fn needs(info: &BackendInfo) -> String {
     } else {
         format!("  (needs {})", words.join(", "))
     }
+}
+
+fn unusable(error: &BackendError) -> OpError {
+    OpError::bad_argument(error.message.clone()).with_hint(error.hint.clone().unwrap_or_default())
+}
+
+fn stored(error: &runner_core::store::StoreError) -> OpError {
+    OpError::bad_argument(error.to_string()).with_hint(error.hint())
+}
+
+fn no_state() -> OpError {
+    OpError::bad_argument("there is no usable state folder to keep it in")
+        .with_hint("Set HOME or QAAS_STATE_DIR to a folder that can be written.")
 }

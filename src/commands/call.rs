@@ -1,7 +1,7 @@
 //! `qaas call`: a tool, exactly as an agent would call it. One JSON value on standard output.
 
 use mcp::{Face, Reply};
-use runner_core::ops::{OpError, Tool};
+use runner_core::ops::{Desk, OpError, Tool};
 use runner_core::policy::Policy;
 use runner_core::process::guard_memory;
 use runner_core::registry::nearest;
@@ -17,7 +17,7 @@ pub(super) async fn run(context: &Context, command: Call) -> u8 {
     // What the tests do not get by their environment they must not read from this process's either.
     guard_memory();
     let reply = match question(&command) {
-        Ok((tool, arguments)) => match context.desk(Policy::agent()) {
+        Ok((tool, arguments)) => match desk(context, tool) {
             Ok(desk) => {
                 let cancel = signals::cancel();
                 mcp::call(&desk, tool, &arguments, Face::CommandLine, cancel, &mut |_| {}).await
@@ -38,6 +38,14 @@ pub(super) async fn run(context: &Context, command: Call) -> u8 {
         exit::FAILED
     } else {
         exit::PASSED
+    }
+}
+
+/// Tools that run no tests start nothing else either.
+fn desk(context: &Context, tool: Tool) -> Result<Desk, OpError> {
+    match tool {
+        Tool::AffectedTests | Tool::GetRun | Tool::CancelRun => context.still_desk(Policy::agent()),
+        _ => context.desk(Policy::agent()),
     }
 }
 

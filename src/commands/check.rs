@@ -15,6 +15,7 @@ use super::run::fail;
 use crate::cli::Format;
 use crate::display::Paint;
 use crate::exit;
+use crate::plugins::NOT_STARTED;
 
 /// One suite, planned or not.
 struct Planned {
@@ -33,7 +34,7 @@ struct Plan {
 
 pub(super) fn run(context: &Context) -> u8 {
     let (format, paint) = (context.global.format, context.paint());
-    let checked = context.desk(Policy::person()).and_then(|desk| {
+    let checked = context.still_desk(Policy::person()).and_then(|desk| {
         let settings = desk.settings()?;
         let suites = project::suites(&desk.root, settings, &desk.registry);
         let planned: Vec<Planned> = suites.iter().map(|suite| plan(&desk, suite)).collect();
@@ -91,9 +92,19 @@ fn plan(desk: &Desk, suite: &Suite) -> Planned {
             paths: paths.collect::<Result<_, _>>()?,
             ..RunRequest::new(Mode::Run, &folder, Path::new("SCRATCH"))
         };
-        let plan = choice.backend.plan(&request, &project).map_err(|error| {
-            OpError::bad_argument(error.message).with_hint(error.hint.unwrap_or_default())
-        })?;
+        let mut notes = choice.passed_over;
+        let plan = match choice.backend.plan(&request, &project) {
+            Ok(plan) => plan,
+            // A plug-in plans when it runs.
+            Err(error) if error.code == NOT_STARTED => {
+                notes.push("a plug-in: its command line is known when it runs".to_owned());
+                runner_core::plan::Plan::default()
+            }
+            Err(error) => {
+                let hint = error.hint.unwrap_or_default();
+                return Err(OpError::bad_argument(error.message).with_hint(hint));
+            }
+        };
         Ok(Plan {
             backend: choice.backend.info().name,
             python: project
@@ -106,7 +117,7 @@ fn plan(desk: &Desk, suite: &Suite) -> Planned {
                 .first()
                 .map(runner_core::plan::Step::argv)
                 .unwrap_or_default(),
-            passed_over: choice.passed_over,
+            passed_over: notes,
         })
     };
     Planned {
@@ -123,7 +134,9 @@ fn text(planned: &Planned, paint: Paint) -> String {
             if let (Some(python), Some(why)) = (&plan.python, &plan.why) {
                 lines.push(format!("   {python} ({why})"));
             }
-            lines.push(format!("   {}", paint.dim(&plan.argv.join(" "))));
+            if !plan.argv.is_empty() {
+                lines.push(format!("   {}", paint.dim(&plan.argv.join(" "))));
+            }
             lines.extend(
                 plan.passed_over
                     .iter()

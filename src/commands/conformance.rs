@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use runner_core::backend::TestBackend;
-use runner_core::config;
-use runner_core::ops::{self, Desk, ErrorKind, OpError};
+use runner_core::ops::{self, ErrorKind, OpError};
 use runner_core::policy::Policy;
 use runner_core::project::Overrides;
 use runner_core::registry::nearest;
@@ -18,7 +17,7 @@ use super::output::{print, print_json};
 use super::run::fail;
 use crate::cli::{BackendCheck, Format};
 use crate::display::Paint;
-use crate::{backends, exit, world};
+use crate::{exit, world};
 
 /// What is to be driven, and with which sample project.
 struct Subjects {
@@ -67,13 +66,13 @@ fn subjects(context: &Context, command: &BackendCheck) -> Result<Subjects, OpErr
     let sample = command.project.as_ref().map(|folder| cwd.join(folder));
     if !is_path {
         return Ok(Subjects {
-            backends: vec![named(&context.desk(Policy::person())?, &command.backend)?],
+            backends: vec![named(context, &command.backend)?],
             sample: sample.map(|folder| read(&folder)).transpose()?,
         });
     }
     let sample = sample.or_else(|| Some(path.clone()).filter(|folder| Sample::is_there(folder)));
     Ok(Subjects {
-        backends: at(&path)?,
+        backends: at(context, &path)?,
         sample: sample.map(|folder| read(&folder)).transpose()?,
     })
 }
@@ -83,12 +82,16 @@ fn read(folder: &Path) -> Result<Sample, OpError> {
 }
 
 /// A backend by its name. One that the repository's own file describes needs consent: its command is going to run.
-fn named(desk: &Desk, name: &str) -> Result<Arc<dyn TestBackend>, OpError> {
+fn named(context: &Context, name: &str) -> Result<Arc<dyn TestBackend>, OpError> {
+    let desk = context.desk(Policy::person())?;
     let settings = desk.settings()?;
     if settings.backends.contains_key(name) {
-        ops::trust(desk)?.require(&Part::Backend(name.to_owned()))?;
+        ops::trust(&desk)?.require(&Part::Backend(name.to_owned()))?;
     }
-    desk.registry.get(name).cloned().ok_or_else(|| {
+    if let Some(known) = desk.registry.get(name) {
+        return Ok(known.clone());
+    }
+    context.plugin_named(&desk.root, name)?.ok_or_else(|| {
         let names = desk.registry.names();
         let near = nearest(name, names.iter().map(String::as_str));
         let near = near.map_or_else(
@@ -105,18 +108,23 @@ fn named(desk: &Desk, name: &str) -> Result<Arc<dyn TestBackend>, OpError> {
 }
 
 /// The backends that lie at a path. Who types it agrees to what it does.
-fn at(path: &Path) -> Result<Vec<Arc<dyn TestBackend>>, OpError> {
+fn at(context: &Context, path: &Path) -> Result<Vec<Arc<dyn TestBackend>>, OpError> {
+    if path.is_file() {
+        return Ok(vec![context.typed_program(path)?]);
+    }
     if !path.is_dir() {
-        let message = format!("{} is no folder with a qaas.toml", path.display());
+        let message = format!(
+            "{} is neither a program nor a folder with a qaas.toml",
+            path.display()
+        );
         return Err(OpError::bad_argument(message)
-            .with_hint("name a folder whose qaas.toml has a [backend.NAME] table"));
+            .with_hint("name a backend's program, or a folder whose qaas.toml has a [backend.NAME] table"));
     }
     let root: PathBuf = path
         .canonicalize()
         .map_err(|error| OpError::bad_argument(format!("{}: {error}", path.display())))?;
-    let settings = config::load(&root, None).map_err(|error| OpError::from(&error))?;
-    let registry =
-        backends::with_own(backends::registry(), &settings).map_err(|error| OpError::from(&error))?;
+    let (settings, own) = context.typed_backends(&root)?;
+    let registry = own.registry;
     let own = settings
         .backends
         .keys()

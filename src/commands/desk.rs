@@ -1,39 +1,68 @@
 //! What the tools work with, made from the flags and the environment.
 
+use std::path::Path;
 use std::sync::Arc;
 
-use runner_core::config;
+use runner_core::backend::TestBackend;
+use runner_core::config::{self, Settings};
 use runner_core::engine::Engine;
 use runner_core::ops::{Desk, LiveRuns, OpError};
-use runner_core::policy::Policy;
+use runner_core::policy::{Caller, Policy};
 use runner_core::project::{Overrides, find_root};
 use runner_core::store::Store;
 
 use super::Context;
-use crate::{backends, world};
+use crate::backends::Own;
+use crate::plugins::{Loader, Plugin, Refused, Starting, Table, name_of, read_typed};
+use crate::world;
 
 impl Context {
     /// The desk of one repository for one kind of caller. A broken `qaas.toml` is kept in it, for the tools to answer
-    /// with; only a root that is not there is an error here.
+    /// with; only a root that is not there is an error here. Asks plug-ins that may be started what they can do, if that
+    /// is not known.
     pub(super) fn desk(&self, policy: Policy) -> Result<Desk, OpError> {
+        Ok(self.loaded_desk(policy, Starting::Allowed)?.0)
+    }
+
+    /// The desk of a command that starts nothing at all.
+    pub(super) fn still_desk(&self, policy: Policy) -> Result<Desk, OpError> {
+        Ok(self.loaded_desk(policy, Starting::Never)?.0)
+    }
+
+    /// A desk with the plug-ins of its registry.
+    pub(super) fn loaded_desk(
+        &self,
+        policy: Policy,
+        starting: Starting,
+    ) -> Result<(Desk, Vec<Plugin>), OpError> {
         let root = find_root(self.global.root.as_deref(), &self.environment)?;
-        let mut registry = backends::registry();
-        let settings = config::load(&root, self.global.config.as_deref()).and_then(|settings| {
-            registry = backends::with_own(registry.clone(), &settings)?;
-            settings.check_backends(&registry.infos())?;
-            settings.check_options(&registry.infos())?;
+        let store = self.store();
+        // An agent's word is no person's consent, whatever it was started with.
+        let consent = self.global.trust && policy.caller == Caller::Person;
+        let loader = self.loader(&root, store.as_ref(), starting, consent);
+        let mut own = Own::built_in();
+        let settings = config::load(&root, self.global.config.as_deref()).and_then(|mut settings| {
+            own.add(&mut settings, &loader, self.global.backend.as_deref())?;
+            let settings = Arc::new(settings);
+            loader.settle(&settings);
+            if starting == Starting::Allowed {
+                for plugin in &own.plugins {
+                    // Why it could not be asked is told to whoever uses it.
+                    let _ = loader.learn(plugin);
+                }
+            }
+            own.check(&settings)?;
             settings.check_tools(&mcp::TOOL_NAMES)?;
-            Ok(Arc::new(settings))
+            Ok(settings)
         });
-        let store = self
-            .environment
-            .state_dir()
-            .and_then(|state| Store::open(&state).ok());
+        if settings.is_err() {
+            own = Own::built_in();
+        }
         let slots = std::thread::available_parallelism().map_or(1, usize::from);
-        Ok(Desk {
+        let desk = Desk {
             root,
             settings,
-            registry: Arc::new(registry),
+            registry: Arc::new(own.registry),
             engine: Engine::new(world::supervisor(), store, self.environment.clone(), slots),
             affected: Arc::new(affected::Finder),
             policy,
@@ -44,6 +73,68 @@ impl Context {
             environment: Arc::new(self.environment.clone()),
             live: LiveRuns::default(),
             session_trust: self.global.trust,
-        })
+        };
+        Ok((desk, own.plugins))
+    }
+
+    /// What a repository's file describes, for a person who typed its path: consent for this command.
+    pub(super) fn typed_backends(&self, root: &Path) -> Result<(Arc<Settings>, Own), OpError> {
+        let loader = self.loader(root, self.store().as_ref(), Starting::Allowed, true);
+        let mut own = Own::built_in();
+        let mut settings = config::load(root, None).map_err(|error| OpError::from(&error))?;
+        own.add(&mut settings, &loader, None)
+            .map_err(|error| OpError::from(&error))?;
+        let settings = Arc::new(settings);
+        loader.settle(&settings);
+        for plugin in &own.plugins {
+            // Why it could not be asked is told to whoever uses it.
+            let _ = loader.learn(plugin);
+        }
+        Ok((settings, own))
+    }
+
+    /// A program whose path a person typed, as a backend: consent for this command.
+    pub(super) fn typed_program(&self, path: &Path) -> Result<Arc<dyn TestBackend>, OpError> {
+        let refused = |refused: Refused| OpError::bad_argument(refused.message).with_hint(refused.hint);
+        let (from, bytes) = read_typed(&self.environment.cwd, path).map_err(refused)?;
+        let name = name_of(&from).unwrap_or_else(|| "plug-in".to_owned());
+        let loader = self.loader(Path::new(""), self.store().as_ref(), Starting::Allowed, false);
+        let plugin = loader.typed(&name, from, bytes, &Table::default());
+        let _ = loader.learn(&plugin);
+        Ok(plugin.backend)
+    }
+
+    /// A plug-in that is installed or on PATH.
+    pub(super) fn plugin_named(
+        &self,
+        root: &Path,
+        name: &str,
+    ) -> Result<Option<Arc<dyn TestBackend>>, OpError> {
+        let loader = self.loader(root, self.store().as_ref(), Starting::Allowed, false);
+        let found = loader.find(name, &Table::default());
+        let refused = |refused: Refused| OpError::bad_argument(refused.message).with_hint(refused.hint);
+        let found = found.map_err(refused)?;
+        if let Some(plugin) = &found {
+            let _ = loader.learn(plugin);
+        }
+        Ok(found.map(|plugin| plugin.backend as Arc<dyn TestBackend>))
+    }
+
+    /// The user's state folder, if there is a usable one.
+    pub(super) fn store(&self) -> Option<Store> {
+        let state = self.environment.state_dir()?;
+        Store::open(&state).ok()
+    }
+
+    /// What loads plug-ins for this root.
+    pub(super) fn loader(
+        &self,
+        root: &Path,
+        store: Option<&Store>,
+        starting: Starting,
+        consent: bool,
+    ) -> Loader {
+        let plugins = store.and_then(|store| store.plugins().ok());
+        Loader::new(root, &self.environment, plugins, starting, consent)
     }
 }

@@ -17,7 +17,12 @@ pub(super) fn run(context: &Context, command: Mcp) -> u8 {
     }
     // What the tests do not get by their environment they must not read from this process's either.
     guard_memory();
-    let desk = match context.desk(Policy::agent()) {
+    let desk = if command.still {
+        context.still_desk(Policy::agent())
+    } else {
+        context.desk(Policy::agent())
+    };
+    let desk = match desk {
         Ok(desk) => desk,
         Err(error) => return fail(&error, Format::Human, context.paint()),
     };

@@ -15,7 +15,7 @@ use crate::exit;
 pub(super) async fn run(context: &Context, command: Show) -> u8 {
     let (format, paint) = (context.global.format, context.paint());
     let shown = async {
-        let desk = context.desk(Policy::person())?;
+        let desk = context.still_desk(Policy::person())?;
         if format != Format::Human || command.output || command.test.is_some() || command.outcome.is_some() {
             let arguments = get_run::Arguments::from_json(&question(&command))?;
             let answer = get_run::run(&desk, arguments, signals::cancel()).await?;

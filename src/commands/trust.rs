@@ -11,6 +11,7 @@ use super::output::{complain, print};
 use super::run::fail;
 use crate::cli::Trust;
 use crate::exit;
+use crate::plugins::{Origin, Starting};
 
 pub(super) fn run(context: &Context, command: &Trust) -> u8 {
     let Some(state) = context.environment.state_dir() else {
@@ -21,7 +22,7 @@ pub(super) fn run(context: &Context, command: &Trust) -> u8 {
     if command.list {
         return list(&store);
     }
-    let desk = match context.desk(Policy::person()) {
+    let desk = match context.still_desk(Policy::person()) {
         Ok(desk) => desk,
         Err(error) => return fail(&error, context.global.format, context.paint()),
     };
@@ -36,7 +37,12 @@ pub(super) fn run(context: &Context, command: &Trust) -> u8 {
         };
     }
     match agree(&desk, &store, command) {
-        Ok(code) => code,
+        Ok(true) => {
+            learn(context);
+            exit::PASSED
+        }
+        Ok(false) => exit::PASSED,
+        Err(Trouble::Refused) => exit::USAGE,
         Err(Trouble::Op(error)) => fail(&error, context.global.format, context.paint()),
         Err(Trouble::Trust(error)) => refuse(&error),
     }
@@ -45,28 +51,49 @@ pub(super) fn run(context: &Context, command: &Trust) -> u8 {
 enum Trouble {
     Op(OpError),
     Trust(TrustError),
+    /// The person did not agree.
+    Refused,
 }
 
-fn agree(desk: &Desk, store: &TrustStore, command: &Trust) -> Result<u8, Trouble> {
+/// Asks plug-ins that were agreed to what they can do, so that this is known before their first run.
+fn learn(context: &Context) {
+    let Ok((_, plugins)) = context.loaded_desk(Policy::person(), Starting::Allowed) else {
+        return;
+    };
+    for plugin in plugins
+        .iter()
+        .filter(|plugin| matches!(plugin.origin, Origin::Repository(_)))
+    {
+        match plugin.backend.learn() {
+            Ok(learned) => print(&super::backend::in_words(&learned.info)),
+            Err(error) => complain(&format!("note: {error}")),
+        }
+    }
+}
+
+/// Whether the person agreed to something.
+fn agree(desk: &Desk, store: &TrustStore, command: &Trust) -> Result<bool, Trouble> {
     let surface = surface(desk).map_err(Trouble::Op)?;
     if surface.is_empty() {
-        return Ok(done("this qaas.toml asks for nothing that needs your agreement"));
+        print("this qaas.toml asks for nothing that needs your agreement");
+        return Ok(false);
     }
     print(&format!("{} wants to use:", desk.root.display()));
     for line in surface.lines() {
         print(&format!("   {line}"));
     }
     if command.show {
-        return Ok(exit::PASSED);
+        return Ok(false);
     }
     let file = desk.settings().map_err(Trouble::Op)?.file.clone();
     check_owners(&desk.root, file.as_deref()).map_err(Trouble::Trust)?;
     if !command.yes && !asked("Agree to exactly this? [y/N] ") {
         complain("qaas: not agreed to; without it, whatever needs it is left out");
-        return Ok(exit::USAGE);
+        return Err(Trouble::Refused);
     }
     store.grant(&desk.root, &surface).map_err(Trouble::Trust)?;
-    Ok(done("agreed; a change of any of these lines asks again"))
+    print("agreed; a change of any of these lines asks again");
+    Ok(true)
 }
 
 /// Asks on a terminal. Without one the answer is no.

@@ -29,6 +29,7 @@ use serde_json::{Map, Value};
 
 pub use fault::Fault;
 pub use presets::{detections, presets};
+pub use table::detect;
 
 /// The `kind` of the tables that this crate reads.
 pub const KIND: &str = "command";

@@ -409,7 +409,8 @@ fn needs(run: &[Item], table: &Map<String, Value>) -> Result<Vec<Need>, Fault> {
     Ok(needs)
 }
 
-fn detect(table: &Map<String, Value>) -> Result<Vec<Marker>, Fault> {
+/// Reads `detect` of a table: what shows that a folder has tests for it.
+pub fn detect(table: &Map<String, Value>) -> Result<Vec<Marker>, Fault> {
     let Some(value) = table.get("detect") else {
         return Ok(Vec::new());
     };

@@ -78,12 +78,14 @@ impl Settings {
     }
 
     /// Whether every key under a suite's `options` is one of its backends', with a value of the right kind.
-    pub fn check_options(&self, infos: &[BackendInfo]) -> Result<(), ConfigError> {
+    /// The options of the backends in `unknown` are not known (yet).
+    pub fn check_options(&self, infos: &[BackendInfo], unknown: &[&str]) -> Result<(), ConfigError> {
         for suite in &self.suites {
-            // A backend of this file that is not loaded (yet) has options nobody can know here.
-            let unknown =
-                |name: &String| self.backends.contains_key(name) && !infos.iter().any(|i| i.name == *name);
-            if suite.backend.iter().any(unknown) {
+            let is_unknown = |name: &String| {
+                let own = self.backends.contains_key(name) && !infos.iter().any(|i| i.name == *name);
+                own || unknown.contains(&name.as_str())
+            };
+            if suite.backend.iter().any(is_unknown) {
                 continue;
             }
             let specs = allowed_options(suite, infos);

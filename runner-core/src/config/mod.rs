@@ -23,7 +23,7 @@ use node::Node;
 
 pub use read::FILE_NAME;
 pub use schema::schema;
-pub use settings::{CommandBackend, CoverageChoice, Env, McpSettings, Place, Settings, Suite};
+pub use settings::{CommandBackend, CoverageChoice, Env, McpSettings, Place, PluginFile, Settings, Suite};
 pub use units::{duration, duration_meant};
 
 /// A `qaas.toml` that cannot be used: what, where, why, and what to do.

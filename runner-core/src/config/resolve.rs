@@ -216,6 +216,7 @@ fn backend(at: &Places<'_>, name: &str, table: BackendTable) -> Result<CommandBa
     Ok(CommandBackend {
         kind,
         table,
+        file: None,
         line: at.place(&key).line,
         places,
     })

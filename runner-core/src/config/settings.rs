@@ -84,10 +84,22 @@ pub struct CommandBackend {
     pub kind: String,
     /// All other keys.
     pub table: Map<String, Value>,
+    /// The plug-in file that the table names, as it was when it was read. Set by whoever loads plug-ins, before the
+    /// trust of the table is looked at: consent is bound to it.
+    pub file: Option<PluginFile>,
     /// Where the table stands in the file, for errors of its reader. Counted from 1.
     pub line: u32,
     /// Where each key stands, dotted below the table (`report.format`; array items as `run[0]`).
     pub places: BTreeMap<String, Place>,
+}
+
+/// A file that a table names, and its content's hash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PluginFile {
+    /// As it is written.
+    pub path: String,
+    /// In hexadecimal.
+    pub sha256: String,
 }
 
 /// A place in `qaas.toml`. Counted from 1; `column` counts characters.

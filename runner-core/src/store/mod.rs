@@ -6,6 +6,7 @@
 //!     root                the path, for people
 //!     cache/              the framework's own cache, for agents
 //!     runs/<run id>/      lock, events.jsonl, output, summary.json, files/
+//!   plugins/              see [`plugins`]
 //!   s/<eight characters>/   scratches: lock, and what their run lays there
 //! ```
 //!
@@ -14,6 +15,7 @@
 
 mod folder;
 mod list;
+pub mod plugins;
 mod private;
 mod prune;
 mod record;

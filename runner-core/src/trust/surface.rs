@@ -48,7 +48,7 @@ pub fn is_loader_name(name: &str) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
-    /// A `[backend.NAME]` table: command lines, plug-ins, addresses.
+    /// A `[backend.NAME]` table: command lines, addresses, plug-ins with the content of their files.
     Backend(String),
     /// A loader variable under `[env] set`.
     Set(String),
@@ -189,6 +189,10 @@ fn backend_lines(name: &str, backend: &CommandBackend) -> Vec<String> {
         };
         format!("backend.{name}.{key} = {}", shown(value))
     }));
+    if let Some(file) = &backend.file {
+        let path = shown(&Value::from(file.path.as_str()));
+        lines.push(format!("backend.{name}: {path} sha256 = {}", file.sha256));
+    }
     lines
 }
 

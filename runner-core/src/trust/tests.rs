@@ -459,6 +459,28 @@ fn the_command_to_type_survives_any_path() {
     );
 }
 
+#[test]
+fn a_byte_of_a_plug_ins_file_changes_the_surface() {
+    let of = |content: &[u8]| {
+        let mut settings = Settings::default();
+        let backend = config::CommandBackend {
+            kind: "exec".to_owned(),
+            table: serde_json::Map::new(),
+            file: Some(config::PluginFile {
+                path: "tools/x".to_owned(),
+                sha256: crate::store::plugins::sha256(content),
+            }),
+            line: 1,
+            places: std::collections::BTreeMap::new(),
+        };
+        settings.backends.insert("own".to_owned(), backend);
+        Surface::of(&settings)
+    };
+    assert_eq!(of(b"one").digest(), of(b"one").digest());
+    assert_ne!(of(b"one").digest(), of(b"onf").digest());
+    assert!(of(b"one").lines()[1].starts_with("backend.own: \"tools/x\" sha256 = "));
+}
+
 proptest::proptest! {
     /// Two different command lines never look the same to the person who agrees.
     #[test]
@@ -469,6 +491,7 @@ proptest::proptest! {
             let backend = config::CommandBackend {
                 kind: "command".to_owned(),
                 table,
+                file: None,
                 line: 1,
                 places: std::collections::BTreeMap::new(),
             };

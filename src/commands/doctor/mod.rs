@@ -48,7 +48,7 @@ pub(super) async fn run(context: &Context, command: &Doctor) -> u8 {
 
 async fn all(context: &Context) -> Vec<Check> {
     let mut checks = vec![machine::version()];
-    let desk = match context.desk(Policy::person()) {
+    let desk = match context.still_desk(Policy::person()) {
         Ok(desk) => desk,
         Err(error) => {
             checks.push(Check::of_error("root", &error));

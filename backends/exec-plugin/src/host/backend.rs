@@ -4,8 +4,9 @@
 //! one that planned the run a moment ago.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use runner_core::backend::{
@@ -59,8 +60,19 @@ pub(super) struct Inner {
     launch: Box<dyn Launch>,
     gate: Gate,
     learned: RwLock<Option<Learned>>,
+    /// Why [`ExecBackend::learn`] could not: told once more instead of starting the program again at once.
+    failed: Mutex<Option<BackendError>>,
     idle: Mutex<Option<Connection>>,
 }
+
+/// What is taken for granted of a backend that was not asked yet: whoever uses it finds out, or hears why it cannot be
+/// asked. That is a better answer than that it can do nothing.
+const GUESS: [Capability; 4] = [
+    Capability::Run,
+    Capability::List,
+    Capability::Single,
+    Capability::Names,
+];
 
 impl ExecBackend {
     /// Starts nothing.
@@ -71,6 +83,7 @@ impl ExecBackend {
                 launch,
                 gate,
                 learned: RwLock::default(),
+                failed: Mutex::default(),
                 idle: Mutex::default(),
             }),
         }
@@ -81,8 +94,13 @@ impl ExecBackend {
         if let Some(learned) = self.inner.learned() {
             return Ok(learned);
         }
-        let connection = self.inner.take(&Waits::default())?;
-        self.inner.put_back(connection);
+        match self.inner.take(&Waits::default()) {
+            Ok(connection) => self.inner.put_back(connection),
+            Err(error) => {
+                *locked(&self.inner.failed) = Some(error.clone());
+                return Err(error);
+            }
+        }
         let missing = || BackendError::new("crashed", "the backend said nothing of itself");
         self.inner.learned().ok_or_else(missing)
     }
@@ -91,6 +109,11 @@ impl ExecBackend {
     pub fn is_known(&self) -> bool {
         self.inner.spec.info.is_some() || self.inner.learned().is_some()
     }
+}
+
+/// What is behind these locks is whole at any time, also after a panic.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Inner {
@@ -104,7 +127,10 @@ impl Inner {
     /// A process to talk to: the one that waits, or a new one.
     pub(super) fn take(&self, waits: &Waits) -> Result<Connection, BackendError> {
         (self.gate)()?;
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(failed) = locked(&self.failed).take() {
+            return Err(failed);
+        }
+        let idle = locked(&self.idle).take();
         if let Some(mut idle) = idle
             && idle.is_sound()
         {
@@ -131,7 +157,7 @@ impl Inner {
             return;
         }
         let before = {
-            let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut idle = locked(&self.idle);
             idle.replace(connection)
         };
         if let Some(before) = before {
@@ -170,7 +196,7 @@ impl TestBackend for ExecBackend {
                 name: spec.name.clone(),
                 framework: String::new(),
                 language: String::new(),
-                capabilities: std::collections::BTreeSet::new(),
+                capabilities: BTreeSet::from(GUESS),
                 needs: Vec::new(),
                 options: Vec::new(),
             })

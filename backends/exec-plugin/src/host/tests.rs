@@ -225,7 +225,7 @@ const HELLO: &str =
 fn nothing_is_started_before_it_is_needed_and_a_run_takes_one_process() {
     let (backend, started) = words();
     assert_eq!(backend.info().name, "x");
-    assert!(backend.info().capabilities.is_empty());
+    assert!(!backend.is_known() && backend.info().can(Capability::Run));
     assert_eq!(started.load(Ordering::Relaxed), 0);
     let plan = backend.plan(&request(), &Project::default()).expect("a plan");
     assert_eq!(plan.steps[0].name, "n");
@@ -436,6 +436,18 @@ fn pages_without_an_end_are_an_error() {
         .finish(&[], &Artifacts::default(), &mut events)
         .expect_err("no such feature");
     assert!(error.message.contains("`more`"), "{error}");
+}
+
+#[test]
+fn a_program_that_could_not_be_asked_is_not_started_again_at_once() {
+    let backend = scripted(&[&["Hello, I am a program"]], Duration::from_secs(20));
+    let learned = backend.learn().expect_err("a stranger");
+    let planned = backend.plan(&request(), &Project::default());
+    assert_eq!(planned, Err(learned));
+    let again = backend
+        .plan(&request(), &Project::default())
+        .expect_err("started anew");
+    assert_eq!(again.code, "not_a_backend");
 }
 
 #[test]

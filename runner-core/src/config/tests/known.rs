@@ -82,7 +82,7 @@ fn a_backend_is_refused_for_what_it_cannot_do() {
 
 #[test]
 fn options_are_those_of_the_suites_backends() {
-    let check = |text: &str| good(text).check_options(&infos());
+    let check = |text: &str| good(text).check_options(&infos(), &[]);
     check("[suite.a]\nbackend = \"alpha\"\noptions = { args = [\"-x\"], strict = true, level = 3, python = \"p\", data = \"d\" }").unwrap();
     check("[suite.a]\nbackend = [\"beta\", \"alpha\"]\noptions = { args = [], gem = \"g\" }").unwrap();
     check("[suite.a]\noptions = { args = [], gem = \"g\" }").unwrap();
@@ -112,7 +112,7 @@ fn an_option_of_the_wrong_kind_is_named() {
     ];
     for (option, message) in cases {
         let text = format!("[suite.a]\nbackend = \"alpha\"\noptions = {{ {option} }}");
-        let error = good(&text).check_options(&infos()).unwrap_err();
+        let error = good(&text).check_options(&infos(), &[]).unwrap_err();
         assert!(error.message.contains(message), "{option}: {error}");
         assert_eq!(error.line, Some(3));
     }

@@ -1,0 +1,308 @@
+//! From a name or a table to a backend that can be started, if it may be.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use exec_plugin::host::{ExecBackend, Gate, Learned, Spec};
+use runner_core::backend::{BackendError, BackendInfo};
+use runner_core::config::{PluginFile, Settings};
+use runner_core::environment::Environment;
+use runner_core::store::plugins::{Plugins, read_program, sha256};
+use runner_core::trust::{Part, Surface, Trust, TrustStore, check_owners};
+use runner_core::wire::SERVE;
+use serde_json::{Map, Value};
+
+use super::file::{self, Refused};
+use super::peer::{PeerLaunch, Program, environment};
+use super::table::Table;
+use super::{EXEC, PREFIX};
+use crate::{external, world};
+
+/// Whether a command may start plug-ins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Starting {
+    Allowed,
+    /// The command starts nothing at all (`qaas check`).
+    Never,
+}
+
+/// Where a plug-in comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The repository's file, as its table names it.
+    Repository(String),
+    /// `qaas backend add` copied it from here.
+    Installed(PathBuf),
+    OnPath(PathBuf),
+}
+
+/// A plug-in that was found. Nothing of it was started.
+#[derive(Clone)]
+pub(crate) struct Plugin {
+    pub(crate) name: String,
+    pub(crate) kind: &'static str,
+    pub(crate) origin: Origin,
+    pub(crate) sha256: String,
+    pub(crate) backend: Arc<ExecBackend>,
+    /// What its answer about itself depends on.
+    key: String,
+}
+
+/// What loading depends on.
+pub(crate) struct Loader {
+    /// The repository's root, real path.
+    root: PathBuf,
+    environment: Environment,
+    /// `None` without a usable state folder.
+    plugins: Option<Plugins>,
+    starting: Starting,
+    consent: Arc<Consent>,
+}
+
+/// Whether a person agreed to what a table would start. Looked up each time: it may come and go under a server.
+struct Consent {
+    root: PathBuf,
+    records: Option<TrustStore>,
+    /// A person typed `--trust`.
+    session: bool,
+    /// Set once the configuration is complete. Until then nothing is agreed to.
+    settings: OnceLock<Arc<Settings>>,
+}
+
+impl Consent {
+    fn require(&self, name: &str) -> Result<(), BackendError> {
+        let Some(settings) = self.settings.get() else {
+            return Err(BackendError::new(
+                "untrusted",
+                "the configuration is not read yet",
+            ));
+        };
+        let surface = Surface::of(settings);
+        let records = self.records.as_ref();
+        let trust = Trust::decide(records, &self.root, settings, &surface, self.session);
+        trust
+            .require(&Part::Backend(name.to_owned()))
+            .map_err(|refusal| BackendError::new(refusal.code, refusal.message).with_hint(refusal.hint))
+    }
+}
+
+impl Loader {
+    pub(crate) fn new(
+        root: &Path,
+        environment: &Environment,
+        plugins: Option<Plugins>,
+        starting: Starting,
+        session_trust: bool,
+    ) -> Self {
+        let records = environment.state_dir().map(|state| TrustStore::new(&state));
+        Self {
+            root: root.to_owned(),
+            environment: environment.clone(),
+            plugins,
+            starting,
+            consent: Arc::new(Consent {
+                root: root.to_owned(),
+                records,
+                session: session_trust,
+                settings: OnceLock::new(),
+            }),
+        }
+    }
+
+    /// The configuration that tables were read from: what is agreed to is looked up in it.
+    pub(crate) fn settle(&self, settings: &Arc<Settings>) {
+        let _ = self.consent.settings.set(Arc::clone(settings));
+    }
+
+    /// The plug-in of an `exec` table, and its file for the trust in it.
+    pub(crate) fn exec(&self, name: &str, table: &Table) -> Result<(Plugin, Option<PluginFile>), Refused> {
+        let Some(written) = &table.path else {
+            let missing = || {
+                Refused::new(
+                    format!(
+                        "there is no backend `{name}` among those installed, and no {PREFIX}{name} on PATH"
+                    ),
+                    "give the table a `path`, or install it: `qaas backend add PATH`",
+                )
+            };
+            return self
+                .find(name, table)?
+                .map(|plugin| (plugin, None))
+                .ok_or_else(missing);
+        };
+        let bytes = file::program(&file::inside(&self.root, written)?)?;
+        let hash = sha256(&bytes);
+        let file = PluginFile {
+            path: written.clone(),
+            sha256: hash.clone(),
+        };
+        let (consent, owner) = (Arc::clone(&self.consent), name.to_owned());
+        let gate = self.gate(move || consent.require(&owner));
+        let origin = Origin::Repository(written.clone());
+        let plugin = self.made(name, origin, hash, table, self.copy(bytes), gate);
+        Ok((plugin, Some(file)))
+    }
+
+    /// A plug-in by its name alone: one that a person installed, else a program on PATH. Needs no trust.
+    pub(crate) fn find(&self, name: &str, table: &Table) -> Result<Option<Plugin>, Refused> {
+        let installed = self
+            .plugins
+            .as_ref()
+            .and_then(|plugins| Some((plugins, plugins.installed(name)?)));
+        if let Some((plugins, installed)) = installed
+            && installed.kind == EXEC
+        {
+            let again = || {
+                let message = format!("the copy of the installed backend `{name}` is damaged");
+                Refused::new(
+                    message,
+                    format!("`qaas backend add {}`", installed.from.display()),
+                )
+            };
+            let bytes = plugins.content(&installed).ok_or_else(again)?;
+            let origin = Origin::Installed(installed.from.clone());
+            let program = self.copy(bytes);
+            let plugin = self.made(
+                name,
+                origin,
+                installed.sha256,
+                table,
+                program,
+                self.gate(|| Ok(())),
+            );
+            return Ok(Some(plugin));
+        }
+        let path = self.environment.get("PATH").map(OsStr::new);
+        let Some(program) = external::program(&format!("{PREFIX}{name}"), path, Some(&self.root)) else {
+            return Ok(None);
+        };
+        self.on_path(name, &program, table).map(Some)
+    }
+
+    /// Every plug-in that can be named without a table.
+    pub(crate) fn all(&self) -> Vec<Result<Plugin, Refused>> {
+        let installed = self.plugins.iter().flat_map(Plugins::all_installed);
+        let mut names: Vec<String> = installed.map(|installed| installed.name).collect();
+        let path = self.environment.get("PATH").map(OsStr::new);
+        for (program, _) in external::programs(path, Some(&self.root)) {
+            if let Some(name) = program.strip_prefix("backend-")
+                && !names.iter().any(|known| known == name)
+            {
+                names.push(name.to_owned());
+            }
+        }
+        let found = names.iter().map(|name| self.find(name, &Table::default()));
+        found.filter_map(Result::transpose).collect()
+    }
+
+    /// A program whose path a person typed: consent for this command.
+    pub(crate) fn typed(&self, name: &str, from: PathBuf, bytes: Vec<u8>, table: &Table) -> Plugin {
+        let hash = sha256(&bytes);
+        let program = self.copy(bytes);
+        self.made(
+            name,
+            Origin::Installed(from),
+            hash,
+            table,
+            program,
+            self.gate(|| Ok(())),
+        )
+    }
+
+    fn on_path(&self, name: &str, program: &Path, table: &Table) -> Result<Plugin, Refused> {
+        let refused = |message: String| Refused::new(message, "install it again, or take it off PATH");
+        let folder = program.parent().unwrap_or(Path::new("/"));
+        check_owners(folder, Some(program)).map_err(|error| refused(error.to_string()))?;
+        let bytes = read_program(program)
+            .map_err(|error| refused(format!("{} cannot be read: {error}", program.display())))?;
+        let argv: Vec<OsString> = vec![program.into(), SERVE.into()];
+        let start: Program = Box::new(move || Ok(argv.clone()));
+        let (origin, hash) = (Origin::OnPath(program.to_owned()), sha256(&bytes));
+        Ok(self.made(name, origin, hash, table, start, self.gate(|| Ok(()))))
+    }
+
+    /// The command line of a copy of these bytes, whose copy is made when it is needed.
+    fn copy(&self, bytes: Vec<u8>) -> Program {
+        let plugins = self.plugins.clone();
+        Box::new(move || {
+            let missing = || {
+                BackendError::new(
+                    "no_state",
+                    "there is no state folder to keep a copy of the backend in",
+                )
+                .with_hint("set HOME or QAAS_STATE_DIR to a folder that can be written")
+            };
+            let kept = plugins.as_ref().ok_or_else(missing)?.keep(&bytes);
+            let copy = kept
+                .map_err(|error| BackendError::new("no_state", error.to_string()).with_hint(error.hint()))?;
+            Ok(vec![copy.into(), SERVE.into()])
+        })
+    }
+
+    fn gate(&self, allowed: impl Fn() -> Result<(), BackendError> + Send + Sync + 'static) -> Gate {
+        let starting = self.starting;
+        Box::new(move || match starting {
+            Starting::Allowed => allowed(),
+            Starting::Never => Err(BackendError::new(NOT_STARTED, "this command starts no plug-in")),
+        })
+    }
+
+    fn made(
+        &self,
+        name: &str,
+        origin: Origin,
+        hash: String,
+        table: &Table,
+        program: Program,
+        gate: Gate,
+    ) -> Plugin {
+        let key = key(name, &hash, &table.config);
+        let spec = Spec {
+            name: name.to_owned(),
+            root: self.root.clone(),
+            config: table.config.clone(),
+            timeout: table.timeout,
+            info: self.plugins.as_ref().and_then(|plugins| plugins.remembered(&key)),
+        };
+        let launch = PeerLaunch {
+            name: name.to_owned(),
+            supervisor: world::supervisor(),
+            program,
+            env: environment(&self.environment, Some(&self.root)),
+        };
+        Plugin {
+            name: name.to_owned(),
+            kind: EXEC,
+            origin,
+            sha256: hash,
+            backend: Arc::new(ExecBackend::new(spec, Box::new(launch), gate)),
+            key,
+        }
+    }
+
+    /// Asks a plug-in what it can do, unless that is known, and remembers it.
+    pub(crate) fn learn(&self, plugin: &Plugin) -> Result<Option<Learned>, BackendError> {
+        if plugin.backend.is_known() {
+            return Ok(None);
+        }
+        let learned = plugin.backend.learn()?;
+        self.remember(plugin, &learned.info);
+        Ok(Some(learned))
+    }
+
+    /// What is remembered saves a start the next time; without it nothing is lost.
+    pub(crate) fn remember(&self, plugin: &Plugin, info: &BackendInfo) {
+        if let Some(plugins) = &self.plugins {
+            let _ = plugins.remember(&plugin.key, info);
+        }
+    }
+}
+
+/// The code of the error of a command that starts nothing.
+pub(crate) const NOT_STARTED: &str = "not_started";
+
+fn key(name: &str, hash: &str, config: &Map<String, Value>) -> String {
+    let config = Value::Object(config.clone());
+    format!("{name}\n{hash}\n{config}\n{}", env!("CARGO_PKG_VERSION"))
+}
