@@ -22,6 +22,8 @@ mod layering;
 mod mcp;
 mod outcomes;
 mod person;
+#[cfg(target_os = "linux")]
+mod plugins;
 mod round_trip;
 mod trust;
 mod versions;

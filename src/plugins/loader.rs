@@ -51,7 +51,7 @@ pub(crate) struct Plugin {
 
 /// What loading depends on.
 pub(crate) struct Loader {
-    /// The repository's root, real path.
+    /// The repository's root, real path. Empty: there is none.
     root: PathBuf,
     environment: Environment,
     /// `None` without a usable state folder.
@@ -174,7 +174,7 @@ impl Loader {
             return Ok(Some(plugin));
         }
         let path = self.environment.get("PATH").map(OsStr::new);
-        let Some(program) = external::program(&format!("{PREFIX}{name}"), path, Some(&self.root)) else {
+        let Some(program) = external::program(&format!("{PREFIX}{name}"), path, self.inside()) else {
             return Ok(None);
         };
         self.on_path(name, &program, table).map(Some)
@@ -185,7 +185,7 @@ impl Loader {
         let installed = self.plugins.iter().flat_map(Plugins::all_installed);
         let mut names: Vec<String> = installed.map(|installed| installed.name).collect();
         let path = self.environment.get("PATH").map(OsStr::new);
-        for (program, _) in external::programs(path, Some(&self.root)) {
+        for (program, _) in external::programs(path, self.inside()) {
             if let Some(name) = program.strip_prefix("backend-")
                 && !names.iter().any(|known| known == name)
             {
@@ -240,6 +240,11 @@ impl Loader {
         })
     }
 
+    /// The folder that no program is taken from.
+    fn inside(&self) -> Option<&Path> {
+        Some(self.root.as_path()).filter(|root| !root.as_os_str().is_empty())
+    }
+
     fn gate(&self, allowed: impl Fn() -> Result<(), BackendError> + Send + Sync + 'static) -> Gate {
         let starting = self.starting;
         Box::new(move || match starting {
@@ -269,7 +274,7 @@ impl Loader {
             name: name.to_owned(),
             supervisor: world::supervisor(),
             program,
-            env: environment(&self.environment, Some(&self.root)),
+            env: environment(&self.environment, self.inside()),
         };
         Plugin {
             name: name.to_owned(),

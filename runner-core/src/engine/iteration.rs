@@ -78,19 +78,36 @@ impl Going<'_> {
         let mut reading = Reading::new(self.order, &self.prepared.request, self.prepared.owners.clone());
         let mut output = Output::default();
         let steps = self.steps(&mut reading, &mut output, record).await;
-        blocking(|| {
+        let ended = steps.ended;
+        let given_up = blocking(|| {
             let mut files = before.collect(&plan.artifacts);
             files.dumps = steps.dumps;
             let ending = self.read_rest(reading, &steps.exits, &files, record);
             let output_tail = record.output_tail(output);
+            let given_up = self.given_up(&ending);
             record.emit(RunEvent::IterationEnded {
                 iteration: self.number,
                 ending: Some(ending),
                 duration_s: started.elapsed().as_secs_f64(),
                 output_tail,
             });
+            given_up
         });
-        steps.ended.unwrap_or(EndCause::Done)
+        ended.or(given_up).unwrap_or(EndCause::Done)
+    }
+
+    /// Why nobody waited for the whole of the reading, if so: a backend in another process may hang while the steps
+    /// themselves are over.
+    fn given_up(&self, ending: &Ending) -> Option<EndCause> {
+        if !matches!(ending.kind, EndingKind::Cut | EndingKind::Broken) {
+            return None;
+        }
+        let overdue = self.deadline.filter(|deadline| Instant::now() >= deadline.at);
+        if self.cancel.is_asked() {
+            let by = self.cancel.by().to_owned();
+            return Some(EndCause::Cancelled { by });
+        }
+        overdue.map(Deadline::cause)
     }
 
     fn read_rest(
