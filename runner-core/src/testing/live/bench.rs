@@ -157,20 +157,20 @@ impl Bench {
                 }
             }
         };
+        // Boxed: an engine's run is large, and the cases hold many.
         let run = self.engine.run(new_run_id(), order, cancel.clone(), &mut sink);
+        let mut run = Box::pin(run);
         let report = match wish.cancel_after {
-            None => run.await,
-            Some(after) => {
-                let mut run = std::pin::pin!(run);
-                tokio::select! {
-                    report = &mut run => report,
-                    () = tokio::time::sleep(after) => {
-                        cancel.ask("the kit");
-                        run.await
-                    }
+            None => (&mut run).await,
+            Some(after) => tokio::select! {
+                report = &mut run => report,
+                () = tokio::time::sleep(after) => {
+                    cancel.ask("the kit");
+                    (&mut run).await
                 }
-            }
+            },
         };
+        drop(run);
         Ok(Ran { report, live })
     }
 

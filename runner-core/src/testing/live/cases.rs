@@ -255,6 +255,9 @@ pub(super) async fn at_once(subject: &Subject, bench: &Bench, tapes: &Tapes) -> 
         if let Err(why) = compared(&rows(known.first()), &ran.report) {
             return Finding::Failed(why);
         }
+        if ran.report.status() != known.status() {
+            return Finding::Failed(format!("{} instead of {}", words(&ran.report), known.status()));
+        }
     }
     Finding::Passed(format!(
         "{} and {} rows",

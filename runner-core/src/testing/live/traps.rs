@@ -112,7 +112,7 @@ pub(super) async fn crash(subject: &Subject, bench: &Bench) -> Finding {
 pub(super) async fn cancel(subject: &Subject, bench: &Bench) -> Finding {
     let trap = bench.sample().file.hang.as_ref();
     // Where rows come live, it is known when a test runs; else it is guessed.
-    let after = if subject.can(Capability::Stream) { 60 } else { 2 };
+    let after = if subject.can(Capability::Stream) { 30 } else { 2 };
     let cancelled = Wish {
         cancel_after: Some(Duration::from_secs(after)),
         ..wish(trap)

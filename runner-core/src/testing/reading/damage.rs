@@ -3,8 +3,8 @@
 use super::super::book::Finding;
 use super::super::subject::Subject;
 use super::super::tape::{Played, Tape};
-use super::harmless;
 use super::synthetic::GARBAGE;
+use super::{harmless, not_green};
 use crate::model::Status;
 use crate::plan::{ArtifactState, Artifacts, Lines};
 
@@ -32,9 +32,9 @@ pub(super) fn cut(subject: &Subject, tape: &Tape, whole: &Played) -> Result<Stri
             let calls = single[..place].iter().cloned().chain(last).collect();
             let mut damaged = tape.with(calls);
             let what = format!("cut at line {} of {}", place + 1, single.len());
-            harmless(&damaged.play(subject.backend.as_ref()), Some(whole), &what)?;
+            not_green(&damaged.play(subject.backend.as_ref()), Some(whole), &what)?;
             damaged.files = Artifacts::default();
-            harmless(
+            not_green(
                 &damaged.play(subject.backend.as_ref()),
                 Some(whole),
                 &format!("{what}, no reports"),
@@ -153,7 +153,7 @@ pub(super) fn reports(subject: &Subject, tape: &Tape, whole: &Played) -> Result<
             let mut damaged = tape.clone();
             damaged.files.insert(name.clone(), state);
             let played = damaged.play(subject.backend.as_ref());
-            harmless(&played, Some(whole), &format!("the report `{name}` {word}"))?;
+            not_green(&played, Some(whole), &format!("the report `{name}` {word}"))?;
             tried += 1;
         }
     }
