@@ -1,12 +1,12 @@
 //! What the tests start: the supervising process (under `cargo test` the running program is the test harness), and
 //! `serve ARGV…`, a small server with one run, for what must not happen to the test harness itself, and `protocol`, a
-//! server that keeps its standard streams to itself.
+//! server that keeps its standard streams to itself. `cost ROUNDS` is a benchmark: what supervision adds to a program.
 #![expect(clippy::print_stdout, reason = "how it answers the test that started it")]
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Write};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use runner_core::process::{Cancel, Job, Limits, Supervisor, guard_memory, private_stdio, supervise_main};
 
@@ -20,27 +20,30 @@ fn main() -> std::process::ExitCode {
         protocol().expect("the standard streams are open");
         return std::process::ExitCode::SUCCESS;
     }
+    if args.first().is_some_and(|arg| arg == "cost") {
+        let rounds = args.get(1).and_then(|arg| arg.to_str()?.parse().ok());
+        cost(rounds.unwrap_or(200));
+        return std::process::ExitCode::SUCCESS;
+    }
     std::process::ExitCode::from(u8::try_from(supervise_main()).unwrap_or(1))
 }
 
-/// Runs one job, and prints how it ended and by how many kilobytes this process grew meanwhile.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a program of its own, which hands its environment on"
-)]
-fn serve(argv: &[std::ffi::OsString]) {
-    guard_memory();
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .expect("a runtime");
-    let supervisor = Supervisor {
+/// The supervising process is this program again.
+fn supervisor() -> Supervisor {
+    Supervisor {
         program: "/proc/self/exe".into(),
         args: vec!["__supervise".into()],
-    };
-    let job = Job {
+    }
+}
+
+fn job(argv: &[std::ffi::OsString]) -> Job {
+    Job {
         name: "served".to_owned(),
         argv: argv.to_vec(),
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "a program of its own, which hands its environment on"
+        )]
         env: std::env::vars_os().collect::<BTreeMap<_, _>>(),
         cwd: "/".into(),
         channel: false,
@@ -50,12 +53,58 @@ fn serve(argv: &[std::ffi::OsString]) {
         cancel_grace: Duration::from_millis(300),
         on_deadline: None,
         limits: Limits::default(),
+    }
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime")
+}
+
+/// Starts a program that does nothing, with supervision and without, in turns; prints the medians.
+#[expect(clippy::disallowed_methods, reason = "what supervision is compared with")]
+fn cost(rounds: usize) {
+    const PROGRAM: &str = "/bin/true";
+    let runtime = runtime();
+    let (mut supervised, mut alone, mut extra) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..rounds.max(1) {
+        let began = Instant::now();
+        let exited =
+            runtime.block_on(supervisor().run(job(&[PROGRAM.into()]), &Cancel::new(), &mut |_, _| {}));
+        let with = began.elapsed();
+        assert_eq!(exited.expect("the program starts").exit.code, Some(0));
+        let began = Instant::now();
+        let ended = std::process::Command::new(PROGRAM).status();
+        let without = began.elapsed();
+        assert!(ended.is_ok_and(|status| status.success()));
+        supervised.push(with);
+        alone.push(without);
+        extra.push(with.saturating_sub(without));
+    }
+    let tier = &supervisor().confinement(&Limits::default())["tier"];
+    let ms = |mut all: Vec<Duration>| {
+        all.sort_unstable();
+        all[all.len() / 2].as_secs_f64() * 1000.0
     };
+    println!(
+        "{{\"rounds\": {rounds}, \"tier\": \"{tier}\", \"supervised_ms\": {:.2}, \"alone_ms\": {:.2}, \"extra_ms\": {:.2}}}",
+        ms(supervised),
+        ms(alone),
+        ms(extra)
+    );
+}
+
+/// Runs one job, and prints how it ended and by how many kilobytes this process grew meanwhile.
+fn serve(argv: &[std::ffi::OsString]) {
+    guard_memory();
+    let runtime = runtime();
     let before = peak_kb();
     let mut bytes = 0;
     let mut sink = |_, lines: Vec<String>| bytes += lines.iter().map(String::len).sum::<usize>() as u64;
     let exited = runtime
-        .block_on(supervisor.run(job, &Cancel::new(), &mut sink))
+        .block_on(supervisor().run(job(argv), &Cancel::new(), &mut sink))
         .expect("the program starts");
     println!("code {:?}", exited.exit.code);
     println!("bytes {}", bytes + exited.dropped_bytes);
