@@ -20,6 +20,8 @@ pub mod wire;
 
 // -- upper floor --
 #[cfg(feature = "engine")]
+mod clock;
+#[cfg(feature = "engine")]
 pub mod config;
 #[cfg(feature = "engine")]
 pub mod engine;

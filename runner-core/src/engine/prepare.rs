@@ -8,6 +8,7 @@ use super::patience::Until;
 use super::reading::{StepOwners, panic_text};
 use super::{Engine, Order, run_id};
 use crate::backend::{BackendError, Mode, RunRequest};
+use crate::clock;
 use crate::event::EndCause;
 use crate::facts::RunFacts;
 use crate::plan::Plan;
@@ -49,7 +50,7 @@ impl Engine {
             root: order.project.root.clone(),
             cwd: order.cwd.clone(),
             interpreter: order.project.interpreter.clone(),
-            started_at: run_id::label(run_id::wall_clock()),
+            started_at: run_id::label(clock::now()),
             timeout_s: order.timeout.map(|limit| limit.as_secs_f64()),
             passed_over: order.passed_over.clone(),
             confinement: self.supervisor.confinement(&order.suite.limits),

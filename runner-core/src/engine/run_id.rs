@@ -2,6 +2,8 @@
 
 use std::time::{Duration, SystemTime};
 
+use crate::clock;
+
 /// Crockford's base 32, lower-case: no letters that look like digits, and in the order of their values.
 const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const TIME_DIGITS: usize = 9;
@@ -10,19 +12,13 @@ const RANDOM_DIGITS: usize = 14;
 /// A new run's id: unguessable (70 random bits), short, lower-case. Its first nine characters are the time, so that
 /// ids sort by age.
 pub fn new_run_id() -> String {
-    let millis = since_epoch(wall_clock()).as_millis() as u64;
+    let millis = since_epoch(clock::now()).as_millis() as u64;
     let mut id: String = (0..TIME_DIGITS)
         .rev()
         .map(|place| digit(millis >> (5 * place)))
         .collect();
     id.push_str(&random_word(RANDOM_DIGITS));
     id
-}
-
-/// Now, for names and labels.
-#[expect(clippy::disallowed_methods, reason = "a label: nothing waits by it")]
-pub(super) fn wall_clock() -> SystemTime {
-    SystemTime::now()
 }
 
 /// Whether `text` looks like an id made by [`new_run_id`]. Anything else never becomes part of a path.

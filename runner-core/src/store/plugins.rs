@@ -10,7 +10,7 @@
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -19,6 +19,7 @@ use sha2::{Digest, Sha256};
 use super::private::{self, open_file, private_folder, unusable};
 use super::{Store, StoreError};
 use crate::backend::BackendInfo;
+use crate::clock;
 
 /// The largest program that is taken, in bytes.
 const LARGEST: u64 = 512 << 20;
@@ -93,9 +94,7 @@ impl Plugins {
             kind: kind.to_owned(),
             sha256: sha256(content),
             from: from.to_owned(),
-            added_at: SystemTime::now()
-                .duration_since(UNIX_EPOCH)
-                .map_or(0, |age| age.as_secs()),
+            added_at: clock::unix_seconds(),
         };
         self.keep(content)?;
         write_record(&self.record(name), &installed)?;
@@ -235,7 +234,7 @@ fn write(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
 }
 
 fn touch(path: &Path) -> io::Result<()> {
-    open_file(path)?.set_modified(SystemTime::now())
+    open_file(path)?.set_modified(clock::now())
 }
 
 fn names(folder: &Path, ending: &str) -> Vec<String> {

@@ -3,10 +3,11 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use super::StoreError;
 use super::private::{Lock, is_own_folder, private_folder, remove_tree, unusable};
+use crate::clock;
 use crate::engine::random_word;
 
 const NAME_LENGTH: usize = 8;
@@ -126,11 +127,10 @@ fn is_scratch_name(name: &str) -> bool {
             .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
 }
 
-#[expect(clippy::disallowed_methods, reason = "the age of a file: nothing waits by it")]
 pub(super) fn is_older_than(path: &Path, age: Duration) -> bool {
     let written = fs::symlink_metadata(path).and_then(|metadata| metadata.modified());
     written.is_ok_and(|written| {
-        SystemTime::now()
+        clock::now()
             .duration_since(written)
             .is_ok_and(|found| found > age)
     })

@@ -6,13 +6,13 @@ use std::io::{ErrorKind, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::owner;
 use super::surface::{Item, Surface};
+use crate::clock;
 
 /// Larger records were not written here.
 const MAX_RECORD_BYTES: u64 = 1024 * 1024;
@@ -77,15 +77,12 @@ impl TrustStore {
     }
 
     /// Records that a person agreed to exactly this surface. What was agreed to before is replaced.
-    #[expect(clippy::disallowed_methods, reason = "a label: nothing waits by it")]
     pub fn grant(&self, root: &Path, surface: &Surface) -> Result<Record, TrustError> {
         self.make_folder()?;
         let record = Record {
             version: VERSION,
             root: root.to_string_lossy().into_owned(),
-            granted_at: SystemTime::now()
-                .duration_since(UNIX_EPOCH)
-                .map_or(0, |age| age.as_secs()),
+            granted_at: clock::unix_seconds(),
             items: surface.items(),
         };
         let text = serde_json::to_string_pretty(&record).map_err(|error| self.unusable(&error))?;
