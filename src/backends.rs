@@ -6,7 +6,7 @@ use runner_core::backend::{BackendInfo, Capability};
 use runner_core::config::{CommandBackend, ConfigError, CoverageChoice, Settings};
 use runner_core::registry::{Detection, Marker, Registry, nearest};
 
-use crate::plugins::{self, Loader, Plugin, Table, Wrong};
+use crate::plugins::{Kind, Loader, Plugin, Table, Wrong};
 
 /// All built-in backends, in the order in which they are preferred.
 pub(crate) fn registry() -> Registry {
@@ -71,7 +71,10 @@ impl Own {
                 self.registry.add(Arc::new(own));
                 markers
             }
-            plugins::EXEC => {
+            other => {
+                let Some(kind) = Kind::parse(other) else {
+                    return Err(unknown_kind(other, at("kind")));
+                };
                 let read =
                     Table::read(table).map_err(|(below, message, hint)| (at(&below), message, hint))?;
                 let place = if read.path.is_some() {
@@ -79,20 +82,11 @@ impl Own {
                 } else {
                     at("kind")
                 };
-                let found = loader.exec(name, &read);
+                let found = loader.table(name, kind, &read);
                 let (plugin, file) = found.map_err(|refused| (place, refused.message, refused.hint))?;
                 table.file = file;
                 self.add_plugin(plugin);
                 read.detect
-            }
-            other => {
-                let message = format!("there is no kind of backend `{other}`");
-                let kinds = [command::KIND, plugins::EXEC];
-                let hint = match nearest(other, kinds) {
-                    Some(near) => format!("did you mean `kind = \"{near}\"`?"),
-                    None => format!("kinds: {}", kinds.join(", ")),
-                };
-                return Err((at("kind"), message, hint));
             }
         };
         let registry = std::mem::take(&mut self.registry);
@@ -168,4 +162,14 @@ impl Own {
 fn infos_known(infos: &[BackendInfo], unknown: &[&str]) -> Vec<BackendInfo> {
     let known = infos.iter().filter(|info| !unknown.contains(&info.name.as_str()));
     known.cloned().collect()
+}
+
+fn unknown_kind(word: &str, at: String) -> Wrong {
+    let message = format!("there is no kind of backend `{word}`");
+    let kinds = [command::KIND, Kind::Exec.as_str(), Kind::Library.as_str()];
+    let hint = match nearest(word, kinds) {
+        Some(near) => format!("did you mean `kind = \"{near}\"`?"),
+        None => format!("kinds: {}", kinds.join(", ")),
+    };
+    (at, message, hint)
 }

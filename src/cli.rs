@@ -272,7 +272,7 @@ pub(crate) struct Doctor {
 pub(crate) enum Backend {
     /// List the backends: what each can do, where it comes from, why one cannot be used. Starts nothing
     List,
-    /// Install a backend's program: start it once, show what it is, and keep a copy
+    /// Install a backend's program or library: start it once, show what it is, and keep a copy
     Add(BackendAdd),
     /// Forget an installed backend
     Remove {
@@ -295,7 +295,7 @@ pub(crate) struct BackendCheck {
 
 #[derive(Debug, Args)]
 pub(crate) struct BackendAdd {
-    /// The program. Typing its path is consent to start it
+    /// The program or shared library. Typing its path is consent to start it
     pub(crate) path: PathBuf,
     /// The name for `backend = "NAME"`. Default: the file's, without `qaas-backend-` and extension
     #[arg(long)]

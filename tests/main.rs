@@ -19,6 +19,8 @@ mod faults;
 mod frameworks;
 mod init;
 mod layering;
+#[cfg(unix)]
+mod libraries;
 mod mcp;
 mod outcomes;
 mod person;

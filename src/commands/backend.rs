@@ -13,7 +13,7 @@ use super::output::{print, print_json};
 use super::run::fail;
 use super::{Context, conformance};
 use crate::cli::{Backend, BackendAdd, Format};
-use crate::plugins::{EXEC, Origin, Plugin, Starting, Table, name_of, read_typed};
+use crate::plugins::{Origin, Plugin, Starting, Table, Typed, name_of, read_typed};
 use crate::{backends, exit};
 
 pub(super) async fn run(context: &Context, command: &Backend) -> u8 {
@@ -126,7 +126,7 @@ fn listed_plugin(plugin: &Plugin, trouble: Option<String>) -> Listed {
     use runner_core::backend::TestBackend;
     Listed {
         info: plugin.backend.info(),
-        kind: plugin.kind.to_owned(),
+        kind: plugin.kind.as_str().to_owned(),
         from: from(&plugin.origin),
         trouble,
         known: plugin.backend.is_known(),
@@ -156,18 +156,18 @@ fn value(one: &Listed) -> Value {
 fn add(context: &Context, command: &BackendAdd) -> Result<(), OpError> {
     let cwd = &context.environment.cwd;
     let read = read_typed(cwd, &command.path);
-    let (from, bytes) =
-        read.map_err(|refused| OpError::bad_argument(refused.message).with_hint(refused.hint))?;
-    let name = plugin_name(command, &from)?;
+    let typed = read.map_err(|refused| OpError::bad_argument(refused.message).with_hint(refused.hint))?;
+    let name = plugin_name(command, &typed)?;
     let store = context.store().ok_or_else(no_state)?;
     let plugins = store.plugins().map_err(|error| stored(&error))?;
     // Without a repository: what the program says of itself must not depend on one.
     let loader = context.loader(Path::new(""), Some(&store), Starting::Allowed, false);
-    let plugin = loader.typed(&name, from.clone(), bytes.clone(), &Table::default());
+    let (from, bytes) = (typed.from.clone(), typed.content.clone());
+    let plugin = loader.typed(&name, typed, &Table::default());
     let learned = plugin.backend.learn().map_err(|error| unusable(&error))?;
     let before = plugins.installed(&name);
     plugins
-        .install(&name, EXEC, &from, &bytes)
+        .install(&name, plugin.kind.as_str(), &from, &bytes)
         .map_err(|error| stored(&error))?;
     loader.remember(&plugin, &learned.info);
     if context.global.format == Format::Human {
@@ -185,7 +185,7 @@ fn add(context: &Context, command: &BackendAdd) -> Result<(), OpError> {
     Ok(())
 }
 
-fn plugin_name(command: &BackendAdd, from: &Path) -> Result<String, OpError> {
+fn plugin_name(command: &BackendAdd, typed: &Typed) -> Result<String, OpError> {
     const SHAPE: &str = "Letters, digits, `-` and `_`, at most 64 of them: `--name NAME`.";
     let name = match &command.name {
         Some(name) if is_name(name) => name.clone(),
@@ -194,7 +194,7 @@ fn plugin_name(command: &BackendAdd, from: &Path) -> Result<String, OpError> {
                 OpError::bad_argument(format!("`{name}` cannot be the name of a backend")).with_hint(SHAPE),
             );
         }
-        None => name_of(from).ok_or_else(|| {
+        None => name_of(typed.kind, &typed.from).ok_or_else(|| {
             OpError::bad_argument("the file's name cannot be the name of a backend").with_hint(SHAPE)
         })?,
     };

@@ -110,15 +110,16 @@ fn named(context: &Context, name: &str) -> Result<Arc<dyn TestBackend>, OpError>
 /// The backends that lie at a path. Who types it agrees to what it does.
 fn at(context: &Context, path: &Path) -> Result<Vec<Arc<dyn TestBackend>>, OpError> {
     if path.is_file() {
-        return Ok(vec![context.typed_program(path)?]);
+        return Ok(vec![context.typed_plugin(path)?]);
     }
     if !path.is_dir() {
         let message = format!(
-            "{} is neither a program nor a folder with a qaas.toml",
+            "{} is neither a program, a library nor a folder with a qaas.toml",
             path.display()
         );
-        return Err(OpError::bad_argument(message)
-            .with_hint("name a backend's program, or a folder whose qaas.toml has a [backend.NAME] table"));
+        return Err(OpError::bad_argument(message).with_hint(
+            "name a backend's program or library, or a folder whose qaas.toml has a [backend.NAME] table",
+        ));
     }
     let root: PathBuf = path
         .canonicalize()

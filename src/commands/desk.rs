@@ -93,13 +93,13 @@ impl Context {
         Ok((settings, own))
     }
 
-    /// A program whose path a person typed, as a backend: consent for this command.
-    pub(super) fn typed_program(&self, path: &Path) -> Result<Arc<dyn TestBackend>, OpError> {
+    /// A program or library whose path a person typed, as a backend: consent for this command.
+    pub(super) fn typed_plugin(&self, path: &Path) -> Result<Arc<dyn TestBackend>, OpError> {
         let refused = |refused: Refused| OpError::bad_argument(refused.message).with_hint(refused.hint);
-        let (from, bytes) = read_typed(&self.environment.cwd, path).map_err(refused)?;
-        let name = name_of(&from).unwrap_or_else(|| "plug-in".to_owned());
+        let typed = read_typed(&self.environment.cwd, path).map_err(refused)?;
+        let name = name_of(typed.kind, &typed.from).unwrap_or_else(|| "plug-in".to_owned());
         let loader = self.loader(Path::new(""), self.store().as_ref(), Starting::Allowed, false);
-        let plugin = loader.typed(&name, from, bytes, &Table::default());
+        let plugin = loader.typed(&name, typed, &Table::default());
         let _ = loader.learn(&plugin);
         Ok(plugin.backend)
     }

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use runner_core::store::plugins::{is_name, read_program};
 use runner_core::trust::check_owners;
 
-use super::PREFIX;
+use super::{Kind, PREFIX};
 
 /// Why a file is not taken, and what to do.
 #[derive(Debug, PartialEq, Eq)]
@@ -48,36 +48,75 @@ pub(super) fn inside(root: &Path, written: &str) -> Result<PathBuf, Refused> {
     Ok(real)
 }
 
-/// The content of a program that nobody else can change.
-pub(super) fn program(file: &Path) -> Result<Vec<u8>, Refused> {
+/// Whether a table names a library that was not built yet: no fault of the configuration.
+pub(super) fn is_not_there(root: &Path, written: &str) -> bool {
+    let found = root.join(written).symlink_metadata();
+    found.is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+}
+
+/// The content of a plug-in that nobody else can change.
+pub(super) fn content(kind: Kind, file: &Path) -> Result<Vec<u8>, Refused> {
+    let content = owned(file)?;
+    if kind == Kind::Exec {
+        executable(file)?;
+    }
+    Ok(content)
+}
+
+fn owned(file: &Path) -> Result<Vec<u8>, Refused> {
     let folder = file.parent().unwrap_or(Path::new("/"));
     check_owners(folder, Some(file)).map_err(|error| Refused::new(error.to_string(), error.hint()))?;
-    if !is_executable(file) {
-        let message = format!("{} cannot be executed", file.display());
-        return Err(Refused::new(message, format!("`chmod +x {}`", file.display())));
-    }
     read_program(file).map_err(|error| {
         let message = format!("{} cannot be read: {error}", file.display());
-        Refused::new(message, "name a program's file")
+        Refused::new(message, "name a backend's own file")
     })
 }
 
-/// A file that a person typed: its real path and its content.
-pub(crate) fn read_typed(cwd: &Path, path: &Path) -> Result<(PathBuf, Vec<u8>), Refused> {
-    let real = cwd.join(path).canonicalize().map_err(|error| {
-        Refused::new(
-            format!("{}: {error}", path.display()),
-            "give the path of the backend's program",
-        )
-    })?;
-    let content = program(&real)?;
-    Ok((real, content))
+fn executable(file: &Path) -> Result<(), Refused> {
+    if is_executable(file) {
+        return Ok(());
+    }
+    let message = format!("{} cannot be executed", file.display());
+    Err(Refused::new(message, format!("`chmod +x {}`", file.display())))
 }
 
-/// The name that a program's file suggests: `qaas-backend-x.py` is `x`.
-pub(crate) fn name_of(path: &Path) -> Option<String> {
+/// A file that a person typed.
+pub(crate) struct Typed {
+    pub(crate) kind: Kind,
+    /// Its real path.
+    pub(crate) from: PathBuf,
+    pub(crate) content: Vec<u8>,
+}
+
+/// Reads a file that a person typed, and tells what it is.
+pub(crate) fn read_typed(cwd: &Path, path: &Path) -> Result<Typed, Refused> {
+    let from = cwd.join(path).canonicalize().map_err(|error| {
+        Refused::new(
+            format!("{}: {error}", path.display()),
+            "give the path of the backend's program or library",
+        )
+    })?;
+    let content = owned(&from)?;
+    let kind = Kind::of(&from, &content);
+    if kind == Kind::Exec {
+        executable(&from)?;
+    }
+    Ok(Typed { kind, from, content })
+}
+
+/// The name that a file suggests: `qaas-backend-x.py` and `libqaas_x.so` are `x`.
+pub(crate) fn name_of(kind: Kind, path: &Path) -> Option<String> {
     let stem = path.file_stem()?.to_str()?;
-    let name = stem.strip_prefix(PREFIX).unwrap_or(stem);
+    let name = match kind {
+        Kind::Exec => stem.strip_prefix(PREFIX).unwrap_or(stem),
+        Kind::Library => {
+            let stem = stem.strip_prefix(std::env::consts::DLL_PREFIX).unwrap_or(stem);
+            ["qaas_backend_", "qaas_"]
+                .iter()
+                .find_map(|begin| stem.strip_prefix(begin))
+                .unwrap_or(stem)
+        }
+    };
     is_name(name).then(|| name.to_owned())
 }
 
@@ -127,9 +166,18 @@ mod tests {
 
     #[test]
     fn a_name_is_made_of_the_file() {
-        let name = |path: &str| name_of(Path::new(path));
+        let name = |path: &str| name_of(Kind::Exec, Path::new(path));
         assert_eq!(name("/a/qaas-backend-doctest").as_deref(), Some("doctest"));
         assert_eq!(name("b/doctest_backend.py").as_deref(), Some("doctest_backend"));
         assert_eq!(name("a b"), None);
+        let name = |path: &str| name_of(Kind::Library, Path::new(path));
+        for (path, wanted) in [
+            ("libqaas_rustdoc", "rustdoc"),
+            ("libqaas_backend_x", "x"),
+            ("y", "y"),
+        ] {
+            let path = format!("/a/{path}{}", std::env::consts::DLL_SUFFIX);
+            assert_eq!(name(&path).as_deref(), Some(wanted));
+        }
     }
 }

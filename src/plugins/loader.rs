@@ -13,11 +13,11 @@ use runner_core::trust::{Part, Surface, Trust, TrustStore, check_owners};
 use runner_core::wire::SERVE;
 use serde_json::{Map, Value};
 
-use super::file::{self, Refused};
+use super::file::{self, Refused, Typed};
 use super::peer::{PeerLaunch, Program, environment};
 use super::table::Table;
-use super::{EXEC, PREFIX};
-use crate::{external, world};
+use super::{Kind, PREFIX};
+use crate::{external, library_host, world};
 
 /// Whether a command may start plug-ins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub(crate) enum Origin {
 #[derive(Clone)]
 pub(crate) struct Plugin {
     pub(crate) name: String,
-    pub(crate) kind: &'static str,
+    pub(crate) kind: Kind,
     pub(crate) origin: Origin,
     pub(crate) sha256: String,
     pub(crate) backend: Arc<ExecBackend>,
@@ -115,33 +115,64 @@ impl Loader {
         let _ = self.consent.settings.set(Arc::clone(settings));
     }
 
-    /// The plug-in of an `exec` table, and its file for the trust in it.
-    pub(crate) fn exec(&self, name: &str, table: &Table) -> Result<(Plugin, Option<PluginFile>), Refused> {
+    /// The plug-in of a table, and its file for the trust in it.
+    pub(crate) fn table(
+        &self,
+        name: &str,
+        kind: Kind,
+        table: &Table,
+    ) -> Result<(Plugin, Option<PluginFile>), Refused> {
         let Some(written) = &table.path else {
-            let missing = || {
-                Refused::new(
-                    format!(
-                        "there is no backend `{name}` among those installed, and no {PREFIX}{name} on PATH"
-                    ),
-                    "give the table a `path`, or install it: `qaas backend add PATH`",
-                )
-            };
-            return self
-                .find(name, table)?
-                .map(|plugin| (plugin, None))
-                .ok_or_else(missing);
-        };
-        let bytes = file::program(&file::inside(&self.root, written)?)?;
-        let hash = sha256(&bytes);
-        let file = PluginFile {
-            path: written.clone(),
-            sha256: hash.clone(),
+            return Ok((self.without_path(name, kind, table)?, None));
         };
         let (consent, owner) = (Arc::clone(&self.consent), name.to_owned());
         let gate = self.gate(move || consent.require(&owner));
         let origin = Origin::Repository(written.clone());
-        let plugin = self.made(name, origin, hash, table, self.copy(bytes), gate);
-        Ok((plugin, Some(file)))
+        if kind == Kind::Library && file::is_not_there(&self.root, written) {
+            let missing = dylib_plugin::LibraryError {
+                path: self.root.join(written),
+                fault: dylib_plugin::Fault::Missing,
+            };
+            let program: Program = Box::new(move || Err(missing.clone().into()));
+            let plugin = self.made(name, kind, origin, String::new(), table, program, gate);
+            return Ok((plugin, None));
+        }
+        let real = file::inside(&self.root, written)?;
+        let bytes = file::content(kind, &real)?;
+        let file = PluginFile {
+            path: written.clone(),
+            sha256: sha256(&bytes),
+        };
+        let hash = file.sha256.clone();
+        let program = self.copy(name, kind, real, bytes);
+        Ok((
+            self.made(name, kind, origin, hash, table, program, gate),
+            Some(file),
+        ))
+    }
+
+    fn without_path(&self, name: &str, kind: Kind, table: &Table) -> Result<Plugin, Refused> {
+        let found = self.find(name, table)?.ok_or_else(|| {
+            let on_path = match kind {
+                Kind::Exec => format!(", and no {PREFIX}{name} on PATH"),
+                Kind::Library => String::new(),
+            };
+            Refused::new(
+                format!("there is no backend `{name}` among those installed{on_path}"),
+                "give the table a `path`, or install it: `qaas backend add PATH`",
+            )
+        })?;
+        if found.kind != kind {
+            let is = found.kind.as_str();
+            return Err(Refused::new(
+                format!(
+                    "says `{}`, and the backend `{name}` that is installed is `{is}`",
+                    kind.as_str()
+                ),
+                format!("write `kind = \"{is}\"`"),
+            ));
+        }
+        Ok(found)
     }
 
     /// A plug-in by its name alone: one that a person installed, else a program on PATH. Needs no trust.
@@ -151,7 +182,7 @@ impl Loader {
             .as_ref()
             .and_then(|plugins| Some((plugins, plugins.installed(name)?)));
         if let Some((plugins, installed)) = installed
-            && installed.kind == EXEC
+            && let Some(kind) = Kind::parse(&installed.kind)
         {
             let again = || {
                 let message = format!("the copy of the installed backend `{name}` is damaged");
@@ -162,15 +193,9 @@ impl Loader {
             };
             let bytes = plugins.content(&installed).ok_or_else(again)?;
             let origin = Origin::Installed(installed.from.clone());
-            let program = self.copy(bytes);
-            let plugin = self.made(
-                name,
-                origin,
-                installed.sha256,
-                table,
-                program,
-                self.gate(|| Ok(())),
-            );
+            let program = self.copy(name, kind, installed.from, bytes);
+            let gate = self.gate(|| Ok(()));
+            let plugin = self.made(name, kind, origin, installed.sha256, table, program, gate);
             return Ok(Some(plugin));
         }
         let path = self.environment.get("PATH").map(OsStr::new);
@@ -196,18 +221,13 @@ impl Loader {
         found.filter_map(Result::transpose).collect()
     }
 
-    /// A program whose path a person typed: consent for this command.
-    pub(crate) fn typed(&self, name: &str, from: PathBuf, bytes: Vec<u8>, table: &Table) -> Plugin {
-        let hash = sha256(&bytes);
-        let program = self.copy(bytes);
-        self.made(
-            name,
-            Origin::Installed(from),
-            hash,
-            table,
-            program,
-            self.gate(|| Ok(())),
-        )
+    /// A file whose path a person typed: consent for this command.
+    pub(crate) fn typed(&self, name: &str, typed: Typed, table: &Table) -> Plugin {
+        let Typed { kind, from, content } = typed;
+        let hash = sha256(&content);
+        let program = self.copy(name, kind, from.clone(), content);
+        let gate = self.gate(|| Ok(()));
+        self.made(name, kind, Origin::Installed(from), hash, table, program, gate)
     }
 
     fn on_path(&self, name: &str, program: &Path, table: &Table) -> Result<Plugin, Refused> {
@@ -219,13 +239,17 @@ impl Loader {
         let argv: Vec<OsString> = vec![program.into(), SERVE.into()];
         let start: Program = Box::new(move || Ok(argv.clone()));
         let (origin, hash) = (Origin::OnPath(program.to_owned()), sha256(&bytes));
-        Ok(self.made(name, origin, hash, table, start, self.gate(|| Ok(()))))
+        let gate = self.gate(|| Ok(()));
+        Ok(self.made(name, Kind::Exec, origin, hash, table, start, gate))
     }
 
-    /// The command line of a copy of these bytes, whose copy is made when it is needed.
-    fn copy(&self, bytes: Vec<u8>) -> Program {
-        let plugins = self.plugins.clone();
+    /// The command line of a copy of these bytes, whose copy is made when it is needed. `from` is only for messages.
+    fn copy(&self, name: &str, kind: Kind, from: PathBuf, bytes: Vec<u8>) -> Program {
+        let (plugins, name) = (self.plugins.clone(), name.to_owned());
         Box::new(move || {
+            if kind == Kind::Library {
+                dylib_plugin::check(&from, &bytes)?;
+            }
             let missing = || {
                 BackendError::new(
                     "no_state",
@@ -236,7 +260,10 @@ impl Loader {
             let kept = plugins.as_ref().ok_or_else(missing)?.keep(&bytes);
             let copy = kept
                 .map_err(|error| BackendError::new("no_state", error.to_string()).with_hint(error.hint()))?;
-            Ok(vec![copy.into(), SERVE.into()])
+            Ok(match kind {
+                Kind::Exec => vec![copy.into(), SERVE.into()],
+                Kind::Library => library_host::argv(&name, &from, copy, &sha256(&bytes)),
+            })
         })
     }
 
@@ -253,9 +280,11 @@ impl Loader {
         })
     }
 
+    #[expect(clippy::too_many_arguments, reason = "all that a plug-in is made of")]
     fn made(
         &self,
         name: &str,
+        kind: Kind,
         origin: Origin,
         hash: String,
         table: &Table,
@@ -278,7 +307,7 @@ impl Loader {
         };
         Plugin {
             name: name.to_owned(),
-            kind: EXEC,
+            kind,
             origin,
             sha256: hash,
             backend: Arc::new(ExecBackend::new(spec, Box::new(launch), gate)),

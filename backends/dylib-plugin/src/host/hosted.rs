@@ -6,21 +6,24 @@ use std::path::PathBuf;
 use runner_core::backend::BackendError;
 use runner_core::wire::{Answer, CallError, Method, codes};
 
-use super::Library;
+use super::{Library, LibraryError};
 
 /// A copy that is loaded at `initialize`. Answers like what it is in.
 pub struct Hosted {
     name: String,
+    /// Where the copy was made from, for messages.
+    from: PathBuf,
     copy: PathBuf,
     sha256: String,
     library: Option<Library>,
 }
 
 impl Hosted {
-    /// See [`Library::load`].
-    pub fn new(name: String, copy: PathBuf, sha256: String) -> Self {
+    /// See [`Library::load`]. `from` is where the copy was made from, for messages.
+    pub fn new(name: String, from: PathBuf, copy: PathBuf, sha256: String) -> Self {
         Self {
             name,
+            from,
             copy,
             sha256,
             library: None,
@@ -35,7 +38,10 @@ impl Answer for Hosted {
             (None, Method::Shutdown) => Ok("null".to_owned()),
             (None, Method::Initialize) => {
                 let loaded = Library::load(&self.name, &self.copy, &self.sha256);
-                let library = loaded.map_err(|error| CallError::from(BackendError::from(error)))?;
+                let library = loaded.map_err(|error| {
+                    let path = self.from.clone();
+                    CallError::from(BackendError::from(LibraryError { path, ..error }))
+                })?;
                 self.library.insert(library).answer(method, params)
             }
             (None, _) => Err(CallError {

@@ -22,12 +22,17 @@ fn a_file_that_was_changed_is_not_loaded() {
 
 #[test]
 fn what_cannot_be_loaded_is_an_answer() {
-    let mut hosted = Hosted::new("it".to_owned(), "/nowhere/it.so".into(), "0".to_owned());
+    let mut hosted = Hosted::new(
+        "it".to_owned(),
+        "/source/it.so".into(),
+        "/nowhere/copy".into(),
+        "0".to_owned(),
+    );
     let error = hosted.answer(Method::Plan, "{}").unwrap_err();
     assert_eq!(error.message, "call `initialize` first");
     let params = json!({"protocol": {"min": 1, "max": 1}}).to_string();
     let error = hosted.answer(Method::Initialize, &params).unwrap_err();
-    assert_eq!(error.message, "/nowhere/it.so: there is no such file");
+    assert_eq!(error.message, "/source/it.so: there is no such file");
     let data = error.data.unwrap();
     assert_eq!(data.code.as_deref(), Some("library_missing"));
     assert!(data.hint.is_some());
@@ -40,7 +45,7 @@ fn a_hosted_library_answers_once_the_host_has_introduced_itself() {
     let content = look(&lines(&[])).unwrap();
     let copy = folder.path().join("copy.so");
     fs::write(&copy, &content).unwrap();
-    let mut hosted = Hosted::new("it".to_owned(), copy, sha256(&content));
+    let mut hosted = Hosted::new("it".to_owned(), lines(&[]), copy, sha256(&content));
     let params = json!({"protocol": {"min": 1, "max": 1}}).to_string();
     let answer = hosted.answer(Method::Initialize, &params).unwrap();
     assert!(answer.contains("\"lines\""), "{answer}");

@@ -94,6 +94,7 @@ impl ExecBackend {
         if let Some(learned) = self.inner.learned() {
             return Ok(learned);
         }
+        // That it may not be started is not remembered: a person may agree to it at any time.
         (self.inner.gate)()?;
         match self.inner.take(&Waits::default()) {
             Ok(connection) => self.inner.put_back(connection),

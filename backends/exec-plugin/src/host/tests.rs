@@ -11,6 +11,7 @@ use runner_core::event::{Ending, EndingKind, ExitMeaning, TestEvent};
 use runner_core::facts::Project;
 use runner_core::model::{Outcome, TestResult};
 use runner_core::plan::{ArtifactState, Artifacts, Lines, Plan, Step, StepExit, Stream};
+use runner_core::wire::Session;
 use serde_json::Map;
 
 use super::{ExecBackend, Farewell, Launch, Parting, Received, Spec, Transport};
@@ -91,7 +92,8 @@ impl Launch for Threads {
         let (input, to) = std::io::pipe().expect("a pipe");
         let (from, output) = std::io::pipe().expect("a pipe");
         std::thread::spawn(move || {
-            crate::serve_on(Box::new(|_| Ok(Box::new(Words))), BufReader::new(input), output)
+            let mut session = Session::new(Box::new(|_| Ok(Box::new(Words))));
+            crate::serve_on(&mut session, BufReader::new(input), output)
         });
         Ok(Box::new(Pipes {
             to: Some(to),

@@ -17,7 +17,7 @@ struct Reader {
 impl TestBackend for Doctest {
     fn info(&self) -> BackendInfo {
         BackendInfo {
-            name: "doctest".to_owned(),
+            name: "rustdoc".to_owned(),
             framework: "cargo test --doc".to_owned(),
             language: "rust".to_owned(),
             capabilities: [Capability::Run, Capability::Single].into(),
