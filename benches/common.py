@@ -37,6 +37,13 @@ def measured(argv: list, cwd: Path, env: dict) -> tuple[float, float]:
     return wall, (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime)
 
 
+def must(argv: list, cwd: Path, env: dict, says: str = "") -> None:
+    """Runs a command that has to succeed, and to say something."""
+    done = subprocess.run(argv, cwd=cwd, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if done.returncode or says not in done.stdout:
+        raise SystemExit(f"{argv}: exit {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+
+
 def pairs(a: list, b: list, cwd: Path, env: dict, rounds: int) -> dict:
     """Runs two commands in turns; medians of each and of the paired ratios b/a."""
     measured(a, cwd, env), measured(b, cwd, env)  # warm the page cache

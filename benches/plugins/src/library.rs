@@ -1,0 +1,5 @@
+//! As a library.
+
+mod backend;
+
+dylib_plugin::export_with!(backend::make);
