@@ -50,6 +50,14 @@ async fn without_a_sample_project_what_is_left_out_is_said() {
     assert!(names(&cases, |finding| matches!(finding, Finding::Passed(_))).len() > 20);
 }
 
+/// Which other cases see it depends on how the streams were interleaved.
+#[tokio::test(flavor = "multi_thread")]
+async fn rows_from_prints() {
+    let cases = cases(Sheet::with(Fault::BelievesPrints), true).await;
+    let all = cases.iter().find(|case| case.name == "all").unwrap();
+    assert!(all.failed() && all.finding.came().contains("forged"), "{all:?}");
+}
+
 faults! {
     silence_that_passes: SilencePasses, true,
         ["reading/silence", "reading/garbage", "reading/shapes", "reading/long-line", "reading/many-lines",
@@ -73,8 +81,5 @@ faults! {
     reports_outside_the_root: OutsideReport, false, ["planning/artifacts"], "/var/tmp/report";
     plans_for_what_is_not_offered: PlansAnything, false, ["claims/absent"], "`keyword` was planned";
     offers_that_are_not_kept: Boasts, false, ["claims/declared", "planning/keyword"], "`keyword`";
-    rows_from_prints: BelievesPrints, true,
-        ["reading/cut-green", "live/all", "live/green", "live/list", "live/alone", "live/max-failures-run"],
-        "cut at line";
     a_bad_name: Nameless, false, ["claims/name"], "a sheet";
 }
