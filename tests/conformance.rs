@@ -120,6 +120,58 @@ fn nextest_holds_the_kit_where_it_is_installed() {
 }
 
 #[test]
+fn the_example_executable_holds_the_kit() {
+    let project = sample(Project::bare(), "doctest");
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/backends/doctest_backend.py");
+    let skipped = [
+        "planning/keyword",
+        "planning/max-failures",
+        "planning/wrap",
+        "live/error",
+        "live/xfailed",
+        "live/xpassed",
+        "live/keyword-run",
+        "live/max-failures-run",
+    ];
+    holds(&project, example.to_str().unwrap(), &skipped);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_program_that_is_no_backend_fails_once_and_in_words() {
+    use std::os::unix::fs::PermissionsExt;
+    let programs = [
+        (
+            "tools/stranger",
+            "#!/bin/sh\necho hello\n",
+            "it printed `hello` instead of an answer",
+        ),
+        (
+            "tools/crasher",
+            "#!/bin/sh\nkill -SEGV $$\n",
+            "crashed (SIGSEGV) during initialize",
+        ),
+    ];
+    for (path, text, words) in programs {
+        let project = Project::bare().file(path, text);
+        let program = project.root().join(path);
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let answer = project.qaas(&["backend", "check", path]);
+        assert_eq!(answer.code, Some(1), "{}{}", answer.stdout, answer.stderr);
+        let failed: Vec<&str> = answer
+            .stdout
+            .lines()
+            .filter(|line| line.starts_with("FAILED"))
+            .collect();
+        assert!(
+            failed.len() == 1 && failed[0].contains(words),
+            "{}",
+            answer.stdout
+        );
+    }
+}
+
+#[test]
 fn coverage_py_holds_what_a_backend_that_only_measures_must() {
     let answer = Project::new().qaas(&["backend", "check", "coverage-py", "--format", "json"]);
     let said = answer.json();

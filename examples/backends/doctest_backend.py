@@ -82,6 +82,9 @@ def initialize(protocol, **_):
 
 
 def plan(request, project, **_):
+    for name in ("markers", "workers", "extra_args"):
+        if request[name]:
+            raise ValueError(f"doctest knows no {name}")
     words = [s["path"] + s.get("rest", "") for s in request["selection"]["selectors"] if s["kind"] != "keyword"]
     step = {"name": "doctest", "program": project["interpreter"]["path"], "cwd": request["cwd"], "channel": True,
             "args": [os.path.join(request["scratch"], "runner.py"), request["mode"], *(words or request["paths"])]}
@@ -92,8 +95,18 @@ def open_reader(reader, **_):
     readers[reader] = {"ended": False, "tests": 0}
 
 
+def event_of(line):
+    try:
+        event = json.loads(line)
+        if event == {"event": "ended"} or isinstance(event["event"], str) and isinstance(event["nodeid"], str):
+            return event
+    except (ValueError, TypeError, KeyError):
+        pass
+    return {"event": "warning", "message": f"a line that the runner did not write: {line[:80]}"}
+
+
 def read(reader, lines, **_):
-    events = [json.loads(line) for batch in lines if batch["stream"] == "channel" for line in batch["lines"]]
+    events = [event_of(line) for batch in lines if batch["stream"] == "channel" for line in batch["lines"]]
     readers[reader]["ended"] |= any(event["event"] == "ended" for event in events)
     readers[reader]["tests"] += sum(event["event"] in ("found", "finished") for event in events)
     return {"events": [event for event in events if event["event"] != "ended"]}

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use crate::event::{Ending, TestEvent};
 use crate::facts::Project;
 use crate::plan::{Artifacts, Lines, Plan, StepExit};
-use crate::selector::Selection;
+use crate::selector::{Selection, Selector};
 
 /// Turns a request into a plan, and output into events.
 pub trait TestBackend: Send + Sync {
@@ -66,6 +66,31 @@ pub struct BackendInfo {
 impl BackendInfo {
     pub fn can(&self, capability: Capability) -> bool {
         self.capabilities.contains(&capability)
+    }
+
+    /// The error for a request that asks for more than the backend says it can: it must not be carried out in part.
+    pub fn check(&self, request: &RunRequest) -> Result<(), BackendError> {
+        let selected = |wanted: fn(&Selector) -> bool| request.selection.selectors.iter().any(wanted);
+        let asked = [
+            (Capability::List, request.mode == Mode::List),
+            (Capability::Run, request.mode == Mode::Run),
+            (
+                Capability::Keyword,
+                request.keyword.is_some() || selected(|one| matches!(one, Selector::Keyword { .. })),
+            ),
+            (
+                Capability::Single,
+                selected(|one| matches!(one, Selector::Node { .. })),
+            ),
+            (Capability::MaxFailures, request.max_failures.is_some()),
+        ];
+        match asked
+            .iter()
+            .find(|(capability, asked)| *asked && !self.can(*capability))
+        {
+            Some((capability, _)) => Err(BackendError::unsupported(&self.name, *capability)),
+            None => Ok(()),
+        }
     }
 }
 

@@ -27,7 +27,6 @@ pub use self::live::Bench;
 pub use self::sample::{FILE, Sample, SampleError};
 
 use self::book::Book;
-use self::subject::Subject;
 use crate::backend::TestBackend;
 use crate::engine::blocking;
 
@@ -42,7 +41,9 @@ pub async fn check(
     told: &mut (dyn FnMut(&Case) + Send),
 ) -> Vec<Case> {
     let mut book = Book::new(told);
-    let subject = blocking(|| Subject::new(backend, bench.map(Bench::project)));
+    let Some(subject) = blocking(|| subject::answering(backend, bench.map(Bench::project), &mut book)) else {
+        return book.close();
+    };
     blocking(|| {
         claims::check(&subject, &mut book);
         planning::check(&subject, &mut book);

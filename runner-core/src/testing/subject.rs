@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::book::{Book, Finding, Group};
 use crate::backend::{BackendError, BackendInfo, Capability, Mode, Need, RunRequest, TestBackend};
 use crate::facts::{Interpreter, Project};
 use crate::plan::{Plan, Step};
@@ -97,6 +98,39 @@ impl Subject {
             ..Plan::default()
         })
     }
+}
+
+/// The backend, if it answers an ordinary question at all. One that does not fails one case, not all.
+pub(super) fn answering(
+    backend: Arc<dyn TestBackend>,
+    project: Option<&Project>,
+    book: &mut Book<'_>,
+) -> Option<Subject> {
+    let mut subject = None;
+    let expected = "an answer to an ordinary question: what it can do, and a plan for everything";
+    book.hold(Group::Claims, "answers", expected, || {
+        let asked = Subject::new(backend, project);
+        let request = asked.request(Mode::Run);
+        let plan = asked.inner(&request).and_then(|inner| {
+            if asked.can(Capability::Run) {
+                return Ok(inner);
+            }
+            asked.backend.wrap(&request, &asked.project, inner)
+        });
+        match plan {
+            Ok(plan) => {
+                // What is known of a backend in another process may be known only now.
+                subject = Some(Subject::new(asked.backend, project));
+                Finding::Passed(format!("{} steps", plan.steps.len()))
+            }
+            Err(error) => Finding::Failed(format!("{error} ({})", error.code)),
+        }
+    });
+    if subject.is_none() {
+        let why = Finding::Skipped("who does not answer cannot be asked more".to_owned());
+        book.add(Group::Claims, "everything-else", "all other cases", why);
+    }
+    subject
 }
 
 /// A scratch that exists nowhere.

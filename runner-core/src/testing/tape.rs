@@ -113,10 +113,14 @@ impl Playing {
     }
 }
 
-/// What a backend in another process says for a panic.
+/// What is said of a backend in another process that panicked, died, hung or answered nonsense.
 fn is_crash(error: &BackendError) -> bool {
-    matches!(error.code.as_str(), "crashed" | "panicked")
-        && (error.message.contains("panicked") || error.message.contains("crashed"))
+    match error.code.as_str() {
+        "hangs" | "bad_answer" | "not_a_backend" | "panicked" => true,
+        // Also a backend's own word for a tool that crashed.
+        "crashed" => error.message.starts_with("backend \""),
+        _ => false,
+    }
 }
 
 /// The report that the engine would make.

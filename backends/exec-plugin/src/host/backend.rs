@@ -205,6 +205,10 @@ impl TestBackend for ExecBackend {
     }
 
     fn plan(&self, request: &RunRequest, project: &Project) -> Result<Plan, BackendError> {
+        // Who does not say that it can is not asked. Why it could not say anything is told by the call below.
+        if self.is_known() || self.learn().is_ok() {
+            self.info().check(request)?;
+        }
         let params = PlanParams {
             request: Cow::Borrowed(request),
             project: Cow::Borrowed(project),

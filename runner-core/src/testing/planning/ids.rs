@@ -348,6 +348,34 @@ pub(super) fn extra_args(subject: &Subject) -> Result<String, String> {
     }
 }
 
+pub(super) fn workers(subject: &Subject) -> Result<String, String> {
+    let run = || subject.request(Mode::Run);
+    let workers = RunRequest {
+        workers: Some("77".to_owned()),
+        ..run()
+    };
+    let markers = RunRequest {
+        markers: Some("not_77".to_owned()),
+        ..run()
+    };
+    let mut turned_away = 0;
+    for (what, request) in [("workers", workers), ("markers", markers)] {
+        match subject.plan(&request) {
+            Err(error) if error.message.trim().is_empty() => {
+                return Err(format!("`{what}` was refused without a word"));
+            }
+            Err(_) => turned_away += 1,
+            Ok(plan) => {
+                let argv = plan.steps.first().map(Step::argv).unwrap_or_default();
+                if !argv.iter().any(|word| word.contains("77")) {
+                    return Err(format!("`{what}` was passed over in silence: {}", shown(&argv)));
+                }
+            }
+        }
+    }
+    Ok(format!("{turned_away} of 2 refused"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

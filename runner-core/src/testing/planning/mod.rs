@@ -12,7 +12,7 @@ use crate::plan::Plan;
 type Case = fn(&Subject) -> Finding;
 
 /// Name, what is expected, the capability without which the case makes no sense, and the case.
-const CASES: [(&str, &str, Capability, Case); 17] = [
+const CASES: [(&str, &str, Capability, Case); 18] = [
     (
         "pure",
         "the same plan for the same request",
@@ -99,6 +99,12 @@ const CASES: [(&str, &str, Capability, Case); 17] = [
         "the expression as one word that is no option",
         Capability::Keyword,
         |s| ids::keyword(s).into(),
+    ),
+    (
+        "workers",
+        "a number of workers and a marker expression are refused or stand in the plan",
+        Capability::Run,
+        |s| ids::workers(s).into(),
     ),
     (
         "list",

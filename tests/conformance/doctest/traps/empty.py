@@ -1,0 +1,1 @@
+"""No example in here."""
