@@ -313,7 +313,7 @@ mod tests {
         let (_folder, plugins) = plugins();
         let record = plugins.install("x", "exec", Path::new("/a/x"), b"one").unwrap();
         assert_eq!(plugins.installed("x"), Some(record.clone()));
-        assert_eq!(plugins.all_installed(), [record.clone()]);
+        assert_eq!(plugins.all_installed(), std::slice::from_ref(&record));
         assert_eq!(plugins.content(&record).as_deref(), Some(b"one".as_slice()));
         let copy = plugins.files().join(&record.sha256);
         fs::set_permissions(&copy, fs::Permissions::from_mode(0o700)).unwrap();
