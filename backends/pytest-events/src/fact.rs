@@ -1,6 +1,8 @@
 //! The reporter's lines: one JSON object each. Unknown keys and unknown facts are let pass, so that reader and reporter
 //! may differ by a version.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 
 /// One line of the channel. `e` names the fact.
@@ -26,9 +28,9 @@ pub(crate) enum Fact {
         /// Only where it is not what the id begins with.
         file: Option<String>,
     },
-    /// The last started test passed: seconds of its set-up, call and teardown.
+    /// The last started test passed: seconds of its three phases together.
     Passed {
-        s: [f64; 3],
+        s: f64,
     },
     Report(Report),
     /// The test is over, although it reported no teardown.
@@ -58,6 +60,18 @@ pub(crate) enum Fact {
     #[serde(other)]
     Unknown,
 }
+
+/// The line that most lines are, a list for brevity: a test began, and the one before it passed.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Next<'a>(
+    /// Microseconds of the test before. Negative: its end is told on a line of its own, or there is none.
+    pub(crate) i64,
+    /// Of the test that began, counted from 0, -1 if there is none.
+    pub(crate) i64,
+    /// Its nodeid. Its file is what that begins with.
+    #[serde(borrow)]
+    pub(crate) Cow<'a, str>,
+);
 
 /// Always the first line.
 #[derive(Clone, Debug, Default, Deserialize)]

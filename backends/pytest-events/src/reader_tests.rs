@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use proptest::prelude::*;
 use runner_core::backend::Mode;
 use runner_core::event::{EndCause, EndingKind, RunEvent};
 use runner_core::plan::ArtifactState;
@@ -455,66 +454,5 @@ fn dumps_name_the_hanging_test_with_its_phase_and_frames() {
     assert!(stack.unwrap().contains("test_hang.py:16 in test_hangs"));
 }
 
-/// Any way to mix the streams that keeps each one's own order, in batches of any size.
-fn mixed(lines: &[(Stream, String)], choices: &[u8]) -> Vec<(Stream, Vec<String>)> {
-    let mut queues: Vec<(Stream, std::collections::VecDeque<String>)> = Vec::new();
-    for (stream, line) in lines {
-        match queues.iter_mut().find(|(known, _)| known == stream) {
-            Some((_, queue)) => queue.push_back(line.clone()),
-            None => queues.push((*stream, [line.clone()].into())),
-        }
-    }
-    let mut batches = Vec::new();
-    let mut choices = choices.iter().cycle();
-    while queues.iter().any(|(_, queue)| !queue.is_empty()) {
-        let choice = usize::from(*choices.next().unwrap());
-        let place = choice % queues.len();
-        let (stream, queue) = &mut queues[place];
-        let count = (choice / 4 % 7 + 1).min(queue.len());
-        batches.push((*stream, queue.drain(..count).collect()));
-    }
-    batches
-}
-
-proptest! {
-    #[test]
-    fn however_streams_interleave_the_events_are_the_same(
-        choices in proptest::collection::vec(any::<u8>(), 8..64),
-        project in proptest::sample::select(vec!["outcomes", "xdist", "subtests", "conftest_error", "reruns"]),
-    ) {
-        // A cycle of choices that all fall on one stream would never come to the others.
-        prop_assume!((0..3).all(|place| choices.iter().any(|choice| usize::from(*choice) % 3 == place)));
-        let recording = recorded("9.2.0", project);
-        let plain: Vec<_> = recording.lines().into_iter().map(|(stream, line)| (stream, vec![line])).collect();
-        let batches = mixed(&recording.lines(), &choices);
-        let (exit, files) = (recording.exit(), recording.files());
-        prop_assert_eq!(read(&plain, &exit, &files), read(&batches, &exit, &files));
-    }
-
-    #[test]
-    fn arbitrary_lines_never_panic_and_never_pass(lines in proptest::collection::vec(".{0,80}", 0..20)) {
-        let recording = Recording { channel: lines, code: Some(0), ..Recording::default() };
-        prop_assert_ne!(report(&recording).status().as_str(), "passed");
-    }
-
-    #[test]
-    fn damaged_recordings_never_panic(
-        place in any::<prop::sample::Index>(),
-        at in any::<prop::sample::Index>(),
-        text in ".{0,6}",
-        project in proptest::sample::select(vec!["outcomes", "xdist", "subtests", "reruns"]),
-    ) {
-        let mut recording = recorded("9.2.0", project);
-        let line = place.index(recording.channel.len());
-        let mut chars: Vec<char> = recording.channel[line].chars().collect();
-        let at = at.index(chars.len());
-        chars.splice(at..(at + 3).min(chars.len()), text.chars());
-        recording.channel[line] = chars.into_iter().collect();
-        let _ = report(&recording).status();
-    }
-
-    #[test]
-    fn arbitrary_dumps_never_panic(dump in "(Thread 0x|File \"|[a-z ,/\n\"]|line [0-9]| in ){0,60}") {
-        let _ = stack::read(&dump, Path::new("/project"));
-    }
-}
+#[path = "reader_properties.rs"]
+mod properties;

@@ -172,15 +172,16 @@ class Worker:
 class Reporter:
     """In the process that owns the session: one line for each fact.
 
-    A test that simply passes costs one write: its own end waits for the next test's start (or anything else that is
-    told, or the session's end). Should the process die in between, the phase byte says that it passed.
+    A test that simply passes costs one write of one line: its own end waits for the next test's start (or anything else
+    that is told, or the session's end) and goes with it. Should the process die in between, the phase byte says that it
+    passed.
     """
 
     def __init__(self, config, send):
         self.config = config
         self.send = send
         self.phase = phase_byte(os.path.join(SCRATCH, "phase"))
-        self.late = b""  # the end of the last test, not sent yet
+        self.took = None  # seconds of the last test, if it passed and that is not told yet
         self.nodeid = None  # of the last started test; always None in xdist's controller, where tests overlap
         self.setup = self.call = None  # how long these phases of it took, if they passed
         self.xdist = self.each = False
@@ -190,7 +191,8 @@ class Reporter:
         self.selected = self.deselected = 0
 
     def flush(self, data=b""):
-        data, self.late = self.late + data, b""
+        if self.took is not None:
+            data, self.took = b'{"e":"passed","s":%.6f}\n' % self.took + data, None
         if data:
             self.send(data)
 
@@ -253,13 +255,15 @@ class Reporter:
             self.nodeid = nodeid
             self.setup = self.call = None
         file, line = location[0], location[1]
-        line = -1 if line is None else line
-        if nodeid.startswith(file + "::"):
-            text = '{"e":"start","id":%s,"line":%d}\n' % (quote(nodeid), line)
-        else:
-            text = '{"e":"start","id":%s,"line":%d,"file":%s}\n' % (quote(nodeid), line, quote(file))
-        data, self.late = self.late + text.encode("utf-8", "replace"), b""
-        self.send(data)
+        if line is None:
+            line = -1
+        if not nodeid.startswith(file + "::"):
+            self.tell("start", id=nodeid, line=line, file=str(file))
+            return
+        # The short form of both facts: microseconds of the test before (-1: its end is told already), line, nodeid.
+        took, self.took = self.took, None
+        text = "[%d,%d,%s]\n" % (-1 if took is None else took * 1e6, line, quote(nodeid))
+        self.send(text.encode("utf-8", "replace"))
 
     @pytest.hookimpl(trylast=True)  # pytest 9 turns a test with failed subtests into a failed one in its own hook
     def pytest_runtest_logreport(self, report):
@@ -277,10 +281,9 @@ class Reporter:
                     self.phase[0] = TEARDOWN
                     return
                 if self.call is not None and self.setup is not None and when == "teardown":
-                    seconds = self.setup, self.call, report.duration
+                    self.took = self.setup + self.call + report.duration
                     self.setup = self.call = None
                     self.ended += 1
-                    self.late = b'{"e":"passed","s":[%.6f,%.6f,%.6f]}\n' % seconds
                     self.phase[0] = PASSED
                     return
         self.report(report)

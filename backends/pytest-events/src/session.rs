@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use runner_core::event::TestEvent;
 use runner_core::model::{Attempt, CollectionError, Location, Outcome, Phase, TestResult};
 
-use crate::fact::{Fact, Finish, Hello, Report};
+use crate::fact::{Fact, Finish, Hello, Next, Report};
 use crate::trial::{Took, Trial, bare, location};
 
 /// Broken lines that are named one by one; the rest is only counted.
@@ -49,6 +49,12 @@ impl Session {
     pub(crate) fn read(&mut self, line: &str, nonce: &str, events: &mut Vec<TestEvent>) {
         if line.is_empty() {
             return;
+        }
+        if line.starts_with('[') && self.hello.is_some() {
+            return match serde_json::from_str::<Next<'_>>(line) {
+                Ok(next) => self.next(next, events),
+                Err(error) => self.damage(&error.to_string(), events),
+            };
         }
         match serde_json::from_str::<Fact>(line) {
             Ok(Fact::Hello(hello)) if hello.nonce == nonce && self.hello.is_none() => {
@@ -111,6 +117,13 @@ impl Session {
                 format!("a line of pytest's private channel could not be read: {why}"),
             );
         }
+    }
+
+    fn next(&mut self, Next(micros, line, nodeid): Next<'_>, events: &mut Vec<TestEvent>) {
+        if micros >= 0 {
+            self.pass(micros as f64 / 1e6, events);
+        }
+        self.start(nodeid.into_owned(), Some(line), None, events);
     }
 
     fn take(&mut self, fact: Fact, events: &mut Vec<TestEvent>) {
@@ -218,15 +231,13 @@ impl Session {
         true
     }
 
-    fn pass(&mut self, seconds: [f64; 3], events: &mut Vec<TestEvent>) {
+    fn pass(&mut self, seconds: f64, events: &mut Vec<TestEvent>) {
         self.ended += 1;
         let Some((nodeid, _)) = self.running.last() else {
             return self.damage("a pass without a test", events);
         };
         let key = (nodeid.clone(), None);
-        let phases = ["setup", "call", "teardown"].map(str::to_owned);
-        let phases: Vec<_> = phases.into_iter().zip(seconds.map(Some)).collect();
-        self.trial(&key).passed(&phases);
+        self.trial(&key).passed_wholly(seconds);
         self.close(key, events);
     }
 

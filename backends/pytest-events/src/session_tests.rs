@@ -28,7 +28,7 @@ fn fold(lines: &[&str]) -> (Session, Report) {
 
 const START: &str = r#"{"e":"start","id":"t.py::test_a","line":1}"#;
 const NO_CALL: &str = r#"{"e":"report","id":"t.py::test_a","before":[["setup",0.1]],"when":"teardown","outcome":"passed","s":0.1}"#;
-const PASSED: &str = r#"{"e":"passed","s":[0.1,0.1,0.1]}"#;
+const PASSED: &str = r#"{"e":"passed","s":0.3}"#;
 
 #[test]
 fn a_try_without_a_call_is_no_verdict_when_another_try_comes() {

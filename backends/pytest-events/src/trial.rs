@@ -66,6 +66,14 @@ impl Trial {
         }
     }
 
+    /// All three phases passed, and were not reported on their own.
+    pub(crate) fn passed_wholly(&mut self, seconds: f64) {
+        for slot in [&mut self.setup, &mut self.call, &mut self.teardown] {
+            slot.get_or_insert(Ended::Passed);
+        }
+        self.lasted(Some(seconds));
+    }
+
     /// Takes in one report of a phase or of a subtest.
     pub(crate) fn take(&mut self, report: Report, attempt: u32) -> Took {
         self.passed(&report.before);

@@ -25,6 +25,12 @@ const READ: usize = 64 << 10;
 const READS_A_TURN: usize = 4;
 /// For the kernel's buffers of pipes and of the channel: more room before a writer has to wait.
 const ROOM: usize = 256 << 10;
+/// How long a stream rests that had only a little to say, so that a process that says a little often (a line for each
+/// of its tests) does not wake the server each time. What it says meanwhile waits in the kernel, and its end is not
+/// delayed: then what is there is read at once.
+const REST: Duration = Duration::from_millis(10);
+/// A little, in bytes. A stream that says more never rests: its writer would have to wait.
+const LITTLE: usize = 8 << 10;
 /// How long the rest is read when nobody of the job should be writing any more.
 const DRAIN: Duration = Duration::from_millis(300);
 
@@ -222,6 +228,7 @@ struct Source {
     stream: Stream,
     splitter: LineSplitter,
     buffer: Vec<u8>,
+    rests_until: Option<tokio::time::Instant>,
 }
 
 impl Source {
@@ -237,6 +244,7 @@ impl Source {
             stream,
             splitter: LineSplitter::new(limit),
             buffer: vec![0; READ],
+            rests_until: None,
         })
     }
 
@@ -247,6 +255,7 @@ impl Source {
             stream: Stream::Stdout,
             splitter: LineSplitter::new(0),
             buffer: Vec::new(),
+            rests_until: None,
         }
     }
 
@@ -257,13 +266,20 @@ impl Source {
             let Some(fd) = &self.fd else {
                 return std::future::pending().await;
             };
+            if let Some(until) = self.rests_until {
+                tokio::time::sleep_until(until).await;
+                self.rests_until = None;
+            }
             // Whether the descriptor is really empty is found out by reading; reading on after a full turn must not
             // wait for news.
             let reached = match fd.readable().await {
                 Ok(mut ready) => {
-                    let reached = read(fd.get_ref(), &mut self.buffer, &mut self.splitter, &mut lines);
+                    let (reached, bytes) =
+                        read(fd.get_ref(), &mut self.buffer, &mut self.splitter, &mut lines);
                     if reached == Reached::Empty {
                         ready.clear_ready();
+                        self.rests_until =
+                            (bytes > 0 && bytes < LITTLE).then(|| tokio::time::Instant::now() + REST);
                     }
                     reached
                 }
@@ -282,7 +298,7 @@ impl Source {
     fn read_now(&mut self) -> (Vec<String>, bool) {
         let mut lines = Vec::new();
         let reached = match &self.fd {
-            Some(fd) => read(fd.get_ref(), &mut self.buffer, &mut self.splitter, &mut lines),
+            Some(fd) => read(fd.get_ref(), &mut self.buffer, &mut self.splitter, &mut lines).0,
             None => Reached::End,
         };
         if reached == Reached::End {
@@ -309,17 +325,27 @@ enum Reached {
     End,
 }
 
-fn read(fd: &OwnedFd, buffer: &mut [u8], splitter: &mut LineSplitter, lines: &mut Vec<String>) -> Reached {
+/// One turn of reading, and how many bytes it brought.
+fn read(
+    fd: &OwnedFd,
+    buffer: &mut [u8],
+    splitter: &mut LineSplitter,
+    lines: &mut Vec<String>,
+) -> (Reached, usize) {
+    let mut bytes = 0;
     for _ in 0..READS_A_TURN {
         match rustix::io::read(fd, &mut *buffer) {
-            Ok(0) => return Reached::End,
-            Ok(count) => splitter.push(&buffer[..count], lines),
+            Ok(0) => return (Reached::End, bytes),
+            Ok(count) => {
+                bytes += count;
+                splitter.push(&buffer[..count], lines);
+            }
             Err(rustix::io::Errno::INTR) => {}
-            Err(rustix::io::Errno::AGAIN) => return Reached::Empty,
-            Err(_) => return Reached::End,
+            Err(rustix::io::Errno::AGAIN) => return (Reached::Empty, bytes),
+            Err(_) => return (Reached::End, bytes),
         }
     }
-    Reached::More
+    (Reached::More, bytes)
 }
 
 /// A descriptor that the runtime watches for reading.
