@@ -81,5 +81,6 @@ faults! {
     reports_outside_the_root: OutsideReport, false, ["planning/artifacts"], "/var/tmp/report";
     plans_for_what_is_not_offered: PlansAnything, false, ["claims/absent"], "`keyword` was planned";
     offers_that_are_not_kept: Boasts, false, ["claims/declared", "planning/keyword"], "`keyword`";
+    questions_passed_over: PassesOver, false, ["planning/workers"], "passed over in silence";
     a_bad_name: Nameless, false, ["claims/name"], "a sheet";
 }

@@ -52,6 +52,8 @@ pub(crate) enum Fault {
     Boasts,
     /// A row of what tests print.
     BelievesPrints,
+    /// Takes a number of workers and uses one.
+    PassesOver,
     /// A bad name.
     Nameless,
 }
@@ -141,6 +143,12 @@ impl TestBackend for Sheet {
             selected.clone().any(|s| matches!(s, Selector::Keyword { .. })) || request.keyword.is_some();
         if keyword && self.fault != Fault::PlansAnything {
             return Err(BackendError::unsupported("sheet", Capability::Keyword));
+        }
+        if (request.workers.is_some() || request.markers.is_some()) && self.fault != Fault::PassesOver {
+            return Err(BackendError::new(
+                "unsupported",
+                "a sheet has neither workers nor markers",
+            ));
         }
         if selected
             .map(Selector::as_word)
