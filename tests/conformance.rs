@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::support::{Answer, Project, with_toolchain};
+use crate::support::{Answer, Project, rust_library, with_toolchain};
 
 /// A repository that is one of the sample projects.
 fn sample(project: Project, name: &str) -> Project {
@@ -179,6 +179,29 @@ fn coverage_py_holds_what_a_backend_that_only_measures_must() {
     let held = names(&said, "passed");
     assert!(held.contains(&"planning/wrap".to_owned()), "{said:#}");
     assert!(held.len() >= 14, "{said:#}");
+}
+
+#[test]
+fn the_example_library_holds_the_kit() {
+    let library = rust_library();
+    let project = with_toolchain(sample(Project::bare(), "rustdoc"));
+    let skipped = [
+        "planning/keyword",
+        "planning/list",
+        "planning/max-failures",
+        "planning/wrap",
+        "reading/killed-listing",
+        "live/error",
+        "live/xfailed",
+        "live/xpassed",
+        "live/live-rows",
+        "live/list",
+        "live/keyword-run",
+        "live/max-failures-run",
+        "live/broken-beside",
+        "live/crash",
+    ];
+    holds(&project, library.to_str().unwrap(), &skipped);
 }
 
 #[test]

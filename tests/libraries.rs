@@ -269,6 +269,55 @@ fn a_library_that_was_built_anew_needs_consent_anew() {
     assert_eq!(project.call("run_suite", &json!({}))["status"], "failed");
 }
 
+#[test]
+fn an_installed_library_needs_no_table_and_no_trust() {
+    let project = Project::bare();
+    let library = project.outside().join("libqaas_lines.so");
+    fs::copy(c_library(&[]), &library).unwrap();
+    let added = project.qaas(&["backend", "add", library.to_str().unwrap()]);
+    assert_eq!(added.code, Some(0), "{}{}", added.stdout, added.stderr);
+    assert!(added.stdout.contains("sha256"), "{}", added.stdout);
+    // The original may go, or change.
+    fs::write(&library, "something else").unwrap();
+    let listed = project.qaas(&["backend", "list", "--format", "json"]).json();
+    let backends = listed["backends"].as_array().unwrap();
+    let ours = backends
+        .iter()
+        .find(|backend| backend["name"] == "lines")
+        .unwrap();
+    assert_eq!(
+        (&ours["kind"], &ours["known"]),
+        (&json!("library"), &json!(true)),
+        "{ours:#}"
+    );
+    project.write("qaas.toml", "[suite.x]\nbackend = \"lines\"\n");
+    let answer = project.call("run_suite", &json!({}));
+    assert_eq!(
+        (&answer["status"], &answer["parser"]),
+        (&json!("failed"), &json!("lines")),
+        "{answer:#}"
+    );
+    let removed = project.qaas(&["backend", "remove", "lines"]);
+    assert_eq!(removed.code, Some(0), "{}", removed.stderr);
+}
+
+#[test]
+fn what_is_no_library_is_not_installed() {
+    let project = Project::bare();
+    let library = project.root().join("libx.so");
+    for (args, code) in [
+        (&["-DMAJOR=2"], "version 2.0"),
+        (&["-DENTRY=nothing"], "does not export"),
+    ] {
+        fs::copy(c_library(args), &library).unwrap();
+        let added = project.qaas(&["backend", "add", "./libx.so"]);
+        assert_eq!(added.code, Some(4), "{}", added.stdout);
+        assert!(added.stderr.contains(code), "{}", added.stderr);
+    }
+    let listed = project.qaas(&["backend", "list"]);
+    assert!(!listed.stdout.contains("library"), "{}", listed.stdout);
+}
+
 /// A crate with documentation tests of every kind.
 const DOCUMENTED: &str = "/// Adds.
 ///

@@ -195,6 +195,6 @@ schema!(SizeWord, "SizeWord", {
 schema!(BackendTable, "BackendTable", {
     "type": "object",
     "description": "A backend of your own. `kind` says what it is; the other keys depend on it.",
-    "properties": {"kind": {"type": "string", "description": "What this backend is: `command` runs a command line that leaves a report; `exec` is a program that speaks the plug-in protocol."}},
+    "properties": {"kind": {"type": "string", "description": "What this backend is: `command` runs a command line that leaves a report; `exec` is a program that speaks the plug-in protocol; `library` is a shared library that does."}},
     "required": ["kind"]
 });

@@ -10,7 +10,7 @@ use crate::support::{ask, begun, initialize, lines, load, params, refusal};
 fn a_backend_in_c_answers_every_call() {
     let mut library = load(&lines(&[])).unwrap();
     let begun = initialize(&mut library, &json!({})).unwrap();
-    assert_eq!(begun["info"]["capabilities"], json!(["run", "single", "stream"]));
+    assert_eq!(begun["info"]["capabilities"], json!(["run", "stream"]));
     let plan = ask(&mut library, Method::Plan, &params(Method::Plan)).unwrap();
     assert_eq!(plan["steps"][0]["cwd"], "/w");
     for method in [Method::Open, Method::Artifact, Method::Close] {

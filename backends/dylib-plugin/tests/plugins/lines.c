@@ -135,7 +135,7 @@ static int32_t create(const uint8_t *input, size_t len, struct qaas_buffer *outp
     if (misbehaves(self, "initialize", output, &status)) return status;
     return say(output, QAAS_OK,
                "{\"protocol\": 1, \"features\": [], \"comment\": \"a field that no host knows\","
-               " \"info\": {\"name\": \"lines\", \"framework\": \"sh\", \"language\": \"\", \"capabilities\": [\"run\", \"single\", \"stream\"],"
+               " \"info\": {\"name\": \"lines\", \"framework\": \"sh\", \"language\": \"\", \"capabilities\": [\"run\", \"stream\"],"
                " \"needs\": [], \"options\": []}}");
 }
 

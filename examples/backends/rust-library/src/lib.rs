@@ -27,6 +27,12 @@ impl TestBackend for Doctest {
     }
 
     fn plan(&self, request: &RunRequest, project: &Project) -> Result<Plan, BackendError> {
+        if request.markers.is_some() || request.workers.is_some() {
+            return Err(BackendError::new(
+                "unsupported",
+                "rustdoc knows no markers and no workers",
+            ));
+        }
         let mut args = vec!["test".to_owned(), "--doc".to_owned()];
         args.extend(request.extra_args.iter().cloned());
         args.push("--".to_owned());
