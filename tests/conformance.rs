@@ -4,14 +4,15 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::support::{Answer, Project, rust_library, with_toolchain};
+use crate::support::{Answer, Project, packages, rows, rust_library, with_toolchain};
 
 /// A repository that is one of the sample projects.
 fn sample(project: Project, name: &str) -> Project {
-    let from = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/conformance")
-        .join(name);
-    copy(&from, &project.root());
+    filled(project, &format!("tests/conformance/{name}"))
+}
+
+fn filled(project: Project, from: &str) -> Project {
+    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join(from), &project.root());
     project
 }
 
@@ -134,6 +135,35 @@ fn the_example_executable_holds_the_kit() {
         "live/max-failures-run",
     ];
     holds(&project, example.to_str().unwrap(), &skipped);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_example_table_holds_the_kit_and_runs() {
+    let project = filled(Project::bare(), "examples/backends/mocha");
+    std::os::unix::fs::symlink(packages("mocha"), project.root().join("node_modules")).unwrap();
+    let skipped = [
+        "planning/max-failures",
+        "planning/wrap",
+        "live/error",
+        "live/xfailed",
+        "live/xpassed",
+        "live/live-rows",
+        "live/max-failures-run",
+    ];
+    holds(&project, ".", &skipped);
+    let answer = project.qaas(&["run", "--trust", "--format", "json"]).json();
+    assert_eq!(
+        (&answer["status"], &answer["parser"]),
+        (&Value::from("failed"), &Value::from("mocha"))
+    );
+    assert_eq!(rows(&answer).len(), 12, "{answer:#}");
+    let table = include_str!("../examples/backends/mocha/qaas.toml");
+    let table = table.split("[backend.mocha]").nth(1).unwrap();
+    assert!(
+        table.lines().filter(|line| !line.is_empty()).count() < 10,
+        "{table}"
+    );
 }
 
 #[cfg(unix)]

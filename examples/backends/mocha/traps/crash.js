@@ -1,0 +1,2 @@
+it('before', () => {})
+it('ends its process', () => { process.exit(0) })
