@@ -252,6 +252,29 @@ fn nothing_of_a_library_runs_before_a_person_agreed() {
 }
 
 #[test]
+fn what_takes_an_agreed_librarys_place_does_not_run() {
+    let project = Libraries::new().with("lines", &c_library(&[]), "").trusted();
+    let mark = project.outside().join("mark");
+    let evil = c_library(&[&format!("-DCONSTRUCTOR=\"{}\"", mark.display())]);
+    let mut client = Client::start(&project);
+    client.tools();
+    // The server has looked at the good one.
+    fs::rename(evil, project.root().join("liblines.so")).unwrap();
+    let answer = run(&mut client, "lines");
+    let agreed = answer["status"] == "failed" && rows(&answer).len() == 2;
+    assert!(agreed || answer["error"]["code"] == "untrusted", "{answer:#}");
+    for words in [
+        &["run"] as &[&str],
+        &["backend", "list"],
+        &["check"],
+        &["call", "run_suite"],
+    ] {
+        project.qaas(words);
+    }
+    assert!(!mark.exists(), "it ran");
+}
+
+#[test]
 fn a_library_that_was_built_anew_needs_consent_anew() {
     let project = Libraries::new().with("lines", &c_library(&[]), "").trusted();
     let mut client = Client::start(&project);

@@ -110,6 +110,26 @@ fn errors_arrive_with_their_word_and_hint() {
 }
 
 #[test]
+fn a_host_of_another_protocol_hears_both_versions_and_a_newer_one_is_answered() {
+    let params = |min: u32, max: u32| {
+        let future = json!({"colour": true});
+        json!({"protocol": {"min": min, "max": max}, "features": ["telepathy"], "future": future, "config": {}})
+    };
+    let error = ask(&mut load(&panics()).unwrap(), Method::Initialize, &params(7, 9)).unwrap_err();
+    assert_eq!(error.data.unwrap().code.as_deref(), Some("protocol"));
+    assert!(
+        error.message.contains("7 to 9") && error.message.contains("protocol 1"),
+        "{}",
+        error.message
+    );
+    let answer = ask(&mut load(&panics()).unwrap(), Method::Initialize, &params(1, 9)).unwrap();
+    assert_eq!(
+        (&answer["protocol"], &answer["features"]),
+        (&json!(1), &json!([]))
+    );
+}
+
+#[test]
 fn a_hundred_thousand_calls_leave_nothing_behind() {
     let mut library = begun(&panics(), &json!({}));
     let live = |library: &mut Library| {
