@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use exec_plugin::host::Learned;
-use runner_core::backend::{BackendError, BackendInfo, Need};
+use runner_core::backend::{BackendError, BackendInfo, Need, Waits};
 use runner_core::ops::OpError;
 use runner_core::policy::Policy;
 use runner_core::store::plugins::{Plugins, is_name};
@@ -164,7 +164,10 @@ fn add(context: &Context, command: &BackendAdd) -> Result<(), OpError> {
     let loader = context.loader(Path::new(""), Some(&store), Starting::Allowed, false);
     let (from, bytes) = (typed.from.clone(), typed.content.clone());
     let plugin = loader.typed(&name, typed, &Table::default());
-    let learned = plugin.backend.learn().map_err(|error| unusable(&error))?;
+    let learned = plugin
+        .backend
+        .learn(&Waits::default())
+        .map_err(|error| unusable(&error))?;
     let before = plugins.installed(&name);
     plugins
         .install(&name, plugin.kind.as_str(), &from, &bytes)

@@ -52,10 +52,12 @@ pub(super) async fn run(context: &Context, command: &BackendCheck) -> u8 {
         };
         let mut told = |case: &Case| tell(case, &name, format, paint);
         let cases = testing::check(backend, bench.as_ref(), &mut told).await;
-        cases.iter().for_each(|case| count.add(case));
+        for case in &cases {
+            count.add(case);
+        }
         answers.push(json!({ "name": name, "cases": cases }));
     }
-    sum_up(&count, answers, format, paint)
+    sum_up(&count, &answers, format, paint)
 }
 
 /// What was asked for: a folder with a `qaas.toml`, or the name of a backend of this repository.
@@ -184,23 +186,23 @@ fn tell(case: &Case, backend: &str, format: Format, paint: Paint) {
 
 fn line(case: &Case, paint: Paint) -> String {
     let name = format!("{}/{}", case.group.as_str(), case.name);
-    let came = case.finding.came().replace('\n', "\n      ");
+    let found = case.finding.came().replace('\n', "\n      ");
     match &case.finding {
-        Finding::Skipped(_) => paint.dim(&format!("skipped {name}: {came}")),
+        Finding::Skipped(_) => paint.dim(&format!("skipped {name}: {found}")),
         Finding::Passed(_) => format!(
             "passed  {name}: {} {}",
             case.expected,
-            paint.dim(&format!("({came})"))
+            paint.dim(&format!("({found})"))
         ),
         Finding::Failed(_) => format!(
-            "{}  {name}: expected {}; came {came}",
+            "{}  {name}: expected {}; came {found}",
             paint.bold("FAILED"),
             case.expected
         ),
     }
 }
 
-fn sum_up(count: &Count, answers: Vec<Value>, format: Format, paint: Paint) -> u8 {
+fn sum_up(count: &Count, answers: &[Value], format: Format, paint: Paint) -> u8 {
     let status = if count.failed == 0 { "passed" } else { "failed" };
     let Count {
         passed,

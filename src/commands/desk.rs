@@ -2,8 +2,9 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use runner_core::backend::TestBackend;
+use runner_core::backend::{TestBackend, Waits};
 use runner_core::config::{self, Settings};
 use runner_core::engine::Engine;
 use runner_core::ops::{Desk, LiveRuns, OpError};
@@ -15,6 +16,10 @@ use super::Context;
 use crate::backends::Own;
 use crate::plugins::{Loader, Plugin, Refused, Starting, Table, name_of, read_typed};
 use crate::world;
+
+/// How long all plug-ins together may take to say what they can do, before a server answers its client. Those that need
+/// longer say it when they are used.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 impl Context {
     /// The desk of one repository for one kind of caller. A broken `qaas.toml` is kept in it, for the tools to answer
@@ -46,9 +51,11 @@ impl Context {
             let settings = Arc::new(settings);
             loader.settle(&settings);
             if starting == Starting::Allowed {
+                let begun = Instant::now();
+                let waits = Waits::while_true(move || begun.elapsed() < PATIENCE);
                 for plugin in &own.plugins {
                     // Why it could not be asked is told to whoever uses it.
-                    let _ = loader.learn(plugin);
+                    let _ = loader.learn(plugin, &waits);
                 }
             }
             own.check(&settings)?;
@@ -88,7 +95,7 @@ impl Context {
         loader.settle(&settings);
         for plugin in &own.plugins {
             // Why it could not be asked is told to whoever uses it.
-            let _ = loader.learn(plugin);
+            let _ = loader.learn(plugin, &Waits::default());
         }
         Ok((settings, own))
     }
@@ -100,7 +107,7 @@ impl Context {
         let name = name_of(typed.kind, &typed.from).unwrap_or_else(|| "plug-in".to_owned());
         let loader = self.loader(Path::new(""), self.store().as_ref(), Starting::Allowed, false);
         let plugin = loader.typed(&name, typed, &Table::default());
-        let _ = loader.learn(&plugin);
+        let _ = loader.learn(&plugin, &Waits::default());
         Ok(plugin.backend)
     }
 
@@ -115,7 +122,7 @@ impl Context {
         let refused = |refused: Refused| OpError::bad_argument(refused.message).with_hint(refused.hint);
         let found = found.map_err(refused)?;
         if let Some(plugin) = &found {
-            let _ = loader.learn(plugin);
+            let _ = loader.learn(plugin, &Waits::default());
         }
         Ok(found.map(|plugin| plugin.backend as Arc<dyn TestBackend>))
     }

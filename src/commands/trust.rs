@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, IsTerminal};
 
+use runner_core::backend::Waits;
 use runner_core::ops::{Desk, OpError, surface};
 use runner_core::policy::Policy;
 use runner_core::trust::{TrustError, TrustStore, check_owners};
@@ -64,7 +65,7 @@ fn learn(context: &Context) {
         .iter()
         .filter(|plugin| matches!(plugin.origin, Origin::Repository(_)))
     {
-        match plugin.backend.learn() {
+        match plugin.backend.learn(&Waits::default()) {
             Ok(learned) => print(&super::backend::in_words(&learned.info)),
             Err(error) => complain(&format!("note: {error}")),
         }

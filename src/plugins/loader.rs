@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use exec_plugin::host::{ExecBackend, Gate, Learned, Spec};
-use runner_core::backend::{BackendError, BackendInfo};
+use runner_core::backend::{BackendError, BackendInfo, Waits};
 use runner_core::config::{PluginFile, Settings};
 use runner_core::environment::Environment;
 use runner_core::store::plugins::{Plugins, read_program, sha256};
@@ -316,11 +316,12 @@ impl Loader {
     }
 
     /// Asks a plug-in what it can do, unless that is known, and remembers it.
-    pub(crate) fn learn(&self, plugin: &Plugin) -> Result<Option<Learned>, BackendError> {
+    /// `waits`: how long somebody waits for that, beside the plug-in's own time limit.
+    pub(crate) fn learn(&self, plugin: &Plugin, waits: &Waits) -> Result<Option<Learned>, BackendError> {
         if plugin.backend.is_known() {
             return Ok(None);
         }
-        let learned = plugin.backend.learn()?;
+        let learned = plugin.backend.learn(waits)?;
         self.remember(plugin, &learned.info);
         Ok(Some(learned))
     }

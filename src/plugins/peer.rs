@@ -55,8 +55,8 @@ impl Launch for PeerLaunch {
 struct PeerTransport(Peer);
 
 impl Transport for PeerTransport {
-    fn send(&mut self, line: &str, within: Duration) -> bool {
-        self.0.send(line, within)
+    fn send(&mut self, line: &str, within: Duration, goes_on: &mut dyn FnMut(Duration) -> bool) -> bool {
+        self.0.send(line, within, goes_on)
     }
 
     fn receive(&mut self, within: Duration) -> Received {

@@ -16,12 +16,12 @@ pub(crate) struct Plugged {
 }
 
 impl Plugged {
-    /// `more`: further lines of the plug-in's table.
-    pub(crate) fn new(mode: &str, more: &str) -> Self {
+    /// `keys`: further lines of the plug-in's table.
+    pub(crate) fn new(mode: &str, keys: &str) -> Self {
         let project = Project::bare();
         let mark = project.outside().join("mark");
         let config = format!(
-            "[suite.own]\nbackend = \"own\"\n\n[backend.own]\nkind = \"exec\"\npath = \"tools/own.py\"\n{more}\n"
+            "[suite.own]\nbackend = \"own\"\n\n[backend.own]\nkind = \"exec\"\npath = \"tools/own.py\"\n{keys}\n"
         );
         project.write("qaas.toml", &config);
         let plugged = Self { project, mark };

@@ -23,6 +23,8 @@ const STDERR_KEPT: usize = 64 << 10;
 const GRACE: Duration = Duration::from_secs(2);
 /// After that: the supervising process's own work.
 const BACKSTOP: Duration = Duration::from_secs(3);
+/// How often the sender of a line that is not taken is asked whether it goes on.
+const LOOK: Duration = Duration::from_millis(50);
 /// How many of the longest lines may have come before they are asked for.
 const MOST_WAITING: usize = 4;
 /// One read takes at most this much.
@@ -114,22 +116,24 @@ impl Peer {
         })
     }
 
-    /// Writes a line, and reads meanwhile what comes, so that nobody waits for ever on a full pipe. `false`: the program
-    /// does not take it within that time, or is gone.
-    pub fn send(&mut self, line: &str, within: Duration) -> bool {
+    /// Writes a line, and reads meanwhile what comes, so that nobody waits for ever on a full pipe. While the program takes
+    /// nothing, `goes_on` is told how long that was, again and again, until it says no. `false`: the line was not taken
+    /// within that time, or the program is gone.
+    pub fn send(&mut self, line: &str, within: Duration, goes_on: &mut dyn FnMut(Duration) -> bool) -> bool {
         let Some(input) = &self.input else {
             return false;
         };
         let until = Instant::now() + within;
-        let parts = [line.as_bytes(), b"\n"];
-        for mut rest in parts {
+        for mut rest in [line.as_bytes(), b"\n"] {
             while !rest.is_empty() {
                 match rustix::io::write(input, rest) {
                     Ok(count) => rest = &rest[count..],
                     Err(Errno::INTR) => {}
                     Err(Errno::AGAIN) => {
-                        let left = until.saturating_duration_since(Instant::now());
-                        if left.is_zero() || !self.output.wait(Some(input), left) {
+                        let asked = Instant::now();
+                        let left = until.saturating_duration_since(asked);
+                        let heard = self.output.wait(Some(input), left.min(LOOK));
+                        if left.is_zero() || (!heard && !goes_on(asked.elapsed())) {
                             return false;
                         }
                     }

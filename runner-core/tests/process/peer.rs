@@ -21,10 +21,10 @@ fn lines_go_both_ways_and_the_end_of_input_ends_it() {
     let mut peer = start(sh(
         "while read line; do echo \"<$line>\"; done; echo bye >&2; exit 3",
     ));
-    assert!(peer.send("a b", SOON));
+    assert!(peer.send("a b", SOON, &mut |_| true));
     assert_eq!(peer.hear(SOON), line("<a b>"));
     assert_eq!(peer.hear(Duration::from_millis(50)), Heard::Silence);
-    assert!(peer.send("c", SOON));
+    assert!(peer.send("c", SOON, &mut |_| true));
     assert_eq!(peer.hear(SOON), line("<c>"));
     let end = peer.end(SOON);
     let expected = PeerEnd {
@@ -40,7 +40,7 @@ fn large_messages_do_not_wait_for_each_other() {
     let mut peer = start(sh("cat"));
     let long = "x".repeat(900_000);
     for _ in 0..4 {
-        assert!(peer.send(&long, SOON));
+        assert!(peer.send(&long, SOON, &mut |_| true));
     }
     for _ in 0..4 {
         assert_eq!(peer.hear(SOON), line(&long));
@@ -53,10 +53,24 @@ fn a_program_that_does_not_read_is_not_waited_for() {
     let mut peer = start(sh("sleep 60"));
     let long = "x".repeat(4 << 20);
     let begun = Instant::now();
-    assert!(!peer.send(&long, Duration::from_millis(300)));
+    assert!(!peer.send(&long, Duration::from_millis(300), &mut |_| true));
     let end = peer.kill(Duration::ZERO);
     assert!(end.forced && end.signal == Some(9), "{end:?}");
     assert!(begun.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn a_sender_may_give_up_before_its_time() {
+    let mut peer = start(sh("sleep 60"));
+    let long = "x".repeat(4 << 20);
+    let (begun, mut waited) = (Instant::now(), Duration::ZERO);
+    let mut goes_on = |more| {
+        waited += more;
+        waited < Duration::from_millis(200)
+    };
+    assert!(!peer.send(&long, Duration::from_secs(600), &mut goes_on));
+    assert!(begun.elapsed() < Duration::from_secs(60));
+    peer.kill(Duration::ZERO);
 }
 
 #[test]

@@ -14,11 +14,13 @@ use runner_core::backend::{
 };
 use runner_core::facts::Project;
 use runner_core::plan::Plan;
+use runner_core::visible::visible;
 use runner_core::wire::{Method, PlanParams, WireError, WrapParams};
 use serde_json::{Map, Value};
 
 use super::Launch;
 use super::connection::{Connection, Failure};
+use super::fault::CANCELLED;
 use super::reader::RemoteReader;
 
 /// What is known of a backend before it is started.
@@ -90,14 +92,16 @@ impl ExecBackend {
     }
 
     /// Starts it, if that was not done before, and says what it says of itself.
-    pub fn learn(&self) -> Result<Learned, BackendError> {
+    pub fn learn(&self, waits: &Waits) -> Result<Learned, BackendError> {
         if let Some(learned) = self.inner.learned() {
             return Ok(learned);
         }
         // That it may not be started is not remembered: a person may agree to it at any time.
         (self.inner.gate)()?;
-        match self.inner.take(&Waits::default()) {
+        match self.inner.take(waits) {
             Ok(connection) => self.inner.put_back(connection),
+            // Whoever waits longer gets another answer.
+            Err(error) if error.code == CANCELLED => return Err(error),
             Err(error) => {
                 *locked(&self.inner.failed) = Some(error.clone());
                 return Err(error);
@@ -139,8 +143,11 @@ impl Inner {
             return Ok(idle);
         }
         let (connection, answer, left_out) = Connection::open(&self.spec, self.launch.as_ref(), waits)?;
+        let safe = |text: &str| visible(text).into_owned();
         let info = BackendInfo {
             name: self.spec.name.clone(),
+            framework: safe(&answer.info.framework),
+            language: safe(&answer.info.language),
             ..answer.info
         };
         let learned = Learned {
@@ -206,7 +213,7 @@ impl TestBackend for ExecBackend {
 
     fn plan(&self, request: &RunRequest, project: &Project) -> Result<Plan, BackendError> {
         // Who does not say that it can is not asked. Why it could not say anything is told by the call below.
-        if self.is_known() || self.learn().is_ok() {
+        if self.is_known() || self.learn(&request.waits).is_ok() {
             self.info().check(request)?;
         }
         let params = PlanParams {

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use runner_core::backend::{BackendError, Waits};
+use runner_core::visible::visible;
 use runner_core::wire::{
     self, FEATURE_MORE, FEATURES, Host, InitializeParams, Initialized, Method, PROTOCOL, WireError,
 };
@@ -121,7 +122,14 @@ impl Connection {
         let begun = Instant::now();
         let timeout = self.timeout;
         let transport = self.transport.as_mut().ok_or(Fault::Gone)?;
-        let sent = transport.send(line, timeout);
+        let unwanted = &mut self.unwanted;
+        let mut goes_on = |waited: Duration| {
+            if !waits.still() {
+                *unwanted += waited;
+            }
+            *unwanted < UNWANTED
+        };
+        let sent = transport.send(line, timeout, &mut goes_on);
         loop {
             let left = timeout.saturating_sub(begun.elapsed());
             // What could not be sent may still have been answered with an end.
@@ -140,17 +148,13 @@ impl Connection {
                 }
                 Received::TooLong(_) => return Err(Fault::TooLong),
                 Received::End => return Err(Fault::Gone),
-                Received::Silence if left.is_zero() || !sent => {
-                    return Err(Fault::Silent(timeout.as_secs_f64()));
-                }
-                Received::Silence => {
-                    if !waits.still() {
-                        self.unwanted += asked.elapsed();
-                        if self.unwanted >= UNWANTED {
-                            return Err(Fault::Unwanted);
-                        }
-                    }
-                }
+                Received::Silence => {}
+            }
+            if !goes_on(asked.elapsed()) {
+                return Err(Fault::Unwanted);
+            }
+            if left.is_zero() || !sent {
+                return Err(Fault::Silent(timeout.as_secs_f64()));
             }
         }
     }
@@ -173,7 +177,15 @@ impl Connection {
             };
             return Err(Fault::Protocol(what));
         }
-        Ok(reply.result.map_err(BackendError::from))
+        Ok(reply.result.map_err(|error| {
+            let error = BackendError::from(error);
+            let safe = |text: &str| text.lines().map(visible).collect::<Vec<_>>().join("\n");
+            BackendError {
+                code: safe(&error.code),
+                message: safe(&error.message),
+                hint: error.hint.as_deref().map(safe),
+            }
+        }))
     }
 
     /// Ends the conversation with its error.

@@ -8,6 +8,8 @@ use runner_core::wire::{MAX_LINE, Method, excerpt};
 
 use super::Parting;
 
+/// The code of the error of a call that nobody waits for any more.
+pub(super) const CANCELLED: &str = "cancelled";
 /// Lines of standard error that an error shows.
 const LAST_LINES: usize = 20;
 /// Characters of each of them.
@@ -69,7 +71,7 @@ impl Fault {
             Self::Unwanted => {
                 let message =
                     format!("backend \"{name}\" was ended during {during}: nobody waits for it any more");
-                ("cancelled", message, "")
+                (CANCELLED, message, "")
             }
             Self::TooLong => {
                 let message =

@@ -23,8 +23,9 @@ pub trait Launch: Send + Sync {
 
 /// The lines to and from one running process. Dropped: the process is ended.
 pub trait Transport: Send {
-    /// Writes a line. `false`: the process does not take it within that time, or is gone.
-    fn send(&mut self, line: &str, within: Duration) -> bool;
+    /// Writes a line. While the process takes nothing, `goes_on` is told how long that was, now and then, until it says
+    /// no. `false`: the line was not taken within that time, or the process is gone.
+    fn send(&mut self, line: &str, within: Duration, goes_on: &mut dyn FnMut(Duration) -> bool) -> bool;
 
     /// The next line of its standard output. Lines over [`runner_core::wire::MAX_LINE`] are not read.
     fn receive(&mut self, within: Duration) -> Received;

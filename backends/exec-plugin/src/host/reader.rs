@@ -18,6 +18,8 @@ use super::fault::Fault;
 const READER: u64 = 1;
 /// The most bytes of lines in one call, before they are written as JSON. Each byte becomes six at most.
 const BATCH: usize = 1 << 20;
+/// The most pages of one answer.
+const MOST_PAGES: usize = 1_000;
 /// What a message says beside its lines, generously.
 const FRAME: usize = 4096;
 
@@ -83,18 +85,18 @@ impl RemoteReader {
         mut page: TestEvents<'static>,
         events: &mut Vec<TestEvent>,
     ) -> Result<(), BackendError> {
-        loop {
+        for number in 0.. {
             let empty = page.events.is_empty();
             events.extend(page.events.into_owned());
             if !page.more {
-                return Ok(());
+                break;
             }
             let pages = self
                 .connection
                 .as_ref()
                 .is_some_and(|connection| connection.pages);
-            if empty || !pages {
-                let what = "it has `more` without events, or without the feature".to_owned();
+            if empty || !pages || number > MOST_PAGES {
+                let what = "it has `more` without events, without the feature, or without an end".to_owned();
                 let fault = Fault::Protocol(what);
                 let over = |connection: &mut Connection| connection.over(&fault, Method::More);
                 return Err(self
@@ -104,6 +106,7 @@ impl RemoteReader {
             }
             page = self.call(Method::More, &ReaderParams { reader: READER }, wire::events)?;
         }
+        Ok(())
     }
 
     /// Hands over the planned files, then asks for the end.

@@ -113,7 +113,7 @@ fn lines_of(from: PipeReader) -> mpsc::Receiver<Vec<u8>> {
 }
 
 impl Transport for Pipes {
-    fn send(&mut self, line: &str, _: Duration) -> bool {
+    fn send(&mut self, line: &str, _: Duration, _: &mut dyn FnMut(Duration) -> bool) -> bool {
         let to = self.to.as_mut().expect("open");
         to.write_all(format!("{line}\n").as_bytes()).is_ok()
     }
@@ -156,7 +156,7 @@ impl Launch for Script {
 }
 
 impl Transport for Scripted {
-    fn send(&mut self, _: &str, _: Duration) -> bool {
+    fn send(&mut self, _: &str, _: Duration, _: &mut dyn FnMut(Duration) -> bool) -> bool {
         self.now.extend(self.turns.pop_front().unwrap_or_default());
         true
     }
@@ -313,7 +313,10 @@ fn nothing_is_started_behind_a_closed_gate() {
             .code,
         "untrusted"
     );
-    assert_eq!(backend.learn().expect_err("closed").code, "untrusted");
+    assert_eq!(
+        backend.learn(&Waits::default()).expect_err("closed").code,
+        "untrusted"
+    );
     let mut reader = backend.reader(&request());
     reader.read(&lines(vec!["a".to_owned()]), &mut Vec::new());
     let error = reader
@@ -383,6 +386,33 @@ fn a_notification_is_passed_over() {
 }
 
 #[test]
+fn endless_notifications_are_no_answer() {
+    let log = r#"{"jsonrpc":"2.0","method":"log"}"#;
+    let many: Vec<&str> = std::iter::repeat_n(log, 200_000).collect();
+    let backend = scripted(&[&[HELLO], &many], Duration::from_millis(5));
+    let error = backend
+        .plan(&request(), &Project::default())
+        .expect_err("no answer");
+    assert_eq!(error.code, "hangs");
+}
+
+#[test]
+fn what_a_backend_says_of_itself_and_refuses_with_is_safe_to_print() {
+    let hello = r#"{"jsonrpc":"2.0","id":1,"result":{"protocol":1,"info":{"name":"y","framework":"a\u001b[2J","capabilities":["run"]}}}"#;
+    let refusal = r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32000,"message":"\u001b[2Jno","data":{"hint":"\u0007"}}}"#;
+    let backend = scripted(&[&[hello], &[refusal]], Duration::from_secs(20));
+    let error = backend
+        .plan(&request(), &Project::default())
+        .expect_err("refused");
+    let said = format!(
+        "{}{error}{}",
+        backend.info().framework,
+        error.hint.clone().expect("a hint")
+    );
+    assert!(!said.contains(['\u{1b}', '\u{7}']), "{said:?}");
+}
+
+#[test]
 fn bytes_over_the_limit_and_bytes_that_are_not_utf8_are_errors() {
     for (received, expected) in [
         (
@@ -443,7 +473,7 @@ fn pages_without_an_end_are_an_error() {
 #[test]
 fn a_program_that_could_not_be_asked_is_not_started_again_at_once() {
     let backend = scripted(&[&["Hello, I am a program"]], Duration::from_secs(20));
-    let learned = backend.learn().expect_err("a stranger");
+    let learned = backend.learn(&Waits::default()).expect_err("a stranger");
     let planned = backend.plan(&request(), &Project::default());
     assert_eq!(planned, Err(learned));
     let again = backend
