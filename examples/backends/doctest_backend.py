@@ -133,7 +133,8 @@ def answer(call):
 
 
 if "QAAS_BACKEND_COOKIE" not in os.environ:
-    sys.exit("This is a qaas backend: install it with `qaas backend add`, or see docs/backends.md of qaas.")
+    print("This is a qaas backend: install it with `qaas backend add`, or see docs/backends.md of qaas.", file=sys.stderr)
+    sys.exit(2)
 for line in sys.stdin:
     call = json.loads(line)
     print(json.dumps({"jsonrpc": "2.0", "id": call["id"], **answer(call)}), flush=True)

@@ -255,3 +255,39 @@ fn the_tables_config_arrives() {
         run.stdout
     );
 }
+
+#[test]
+fn a_plug_in_measures_coverage_of_another_ones_run() {
+    let plugged = Plugged::new("fine", "");
+    let project = &plugged.project;
+    project.write("tools/cov.py", include_str!("../data/coverage_backend.py"));
+    executable(&project.root().join("tools/cov.py"));
+    project.write("one.txt", "");
+    project.write(
+        "qaas.toml",
+        "[suite.own]\nbackend = \"own\"\ncoverage = \"cov\"\n\n[backend.own]\nkind = \"exec\"\npath = \"tools/own.py\"\n\n\
+         [backend.cov]\nkind = \"exec\"\npath = \"tools/cov.py\"\n",
+    );
+    let plugged = plugged.trusted();
+    let mut client = Client::start(&plugged.project);
+    assert!(client.tools().iter().any(|tool| tool == "get_coverage"));
+    let measured = client.structure("get_coverage", &json!({}));
+    assert_eq!(measured["overall_percent"], 62.5, "{measured:#}");
+    assert!(measured["files"].to_string().contains("one.txt"), "{measured:#}");
+}
+
+#[test]
+fn the_example_says_what_it_is_when_a_person_starts_it() {
+    let example = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/examples/backends/doctest_backend.py"
+    );
+    #[expect(clippy::disallowed_methods, reason = "tests start processes")]
+    let said = std::process::Command::new("python3")
+        .args([example, "serve"])
+        .stdin(std::process::Stdio::null())
+        .output()
+        .unwrap();
+    assert_eq!(said.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&said.stderr).contains("qaas backend add"));
+}
