@@ -285,7 +285,7 @@ pub(crate) enum Backend {
 
 #[derive(Debug, Args)]
 pub(crate) struct BackendCheck {
-    /// A backend's name, or the path of a folder whose qaas.toml describes one
+    /// A backend's name; or the path of a program, a library, or a folder whose qaas.toml describes one
     #[arg(value_name = "NAME|PATH")]
     pub(crate) backend: String,
     /// A sample project (a folder with qaas-conformance.toml) whose tests are really run. Default: PATH itself, if it is one

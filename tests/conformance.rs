@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::support::{Answer, Project, packages, rows, rust_library, with_toolchain};
+use crate::support::{Answer, Project, node_modules, packages, rows, rust_library, with_toolchain};
 
 /// A repository that is one of the sample projects.
 fn sample(project: Project, name: &str) -> Project {
@@ -99,6 +99,33 @@ fn node_test_holds_the_kit() {
         "live/max-failures-run",
     ];
     holds(&sample(Project::bare(), "node-test"), "node-test", &skipped);
+}
+
+/// A sample project with the pinned JavaScript packages.
+fn javascript(name: &str) -> Project {
+    let project = sample(Project::bare(), name);
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(node_modules(), project.root().join("node_modules")).unwrap();
+    project
+}
+
+#[test]
+fn vitest_holds_the_kit() {
+    let skipped = ["live/error", "live/xpassed"];
+    holds(&javascript("vitest"), "vitest", &skipped);
+}
+
+#[test]
+fn jest_holds_the_kit() {
+    let skipped = [
+        "planning/list",
+        "reading/killed-listing",
+        "live/error",
+        "live/xfailed",
+        "live/xpassed",
+        "live/list",
+    ];
+    holds(&javascript("jest"), "jest", &skipped);
 }
 
 #[test]

@@ -130,7 +130,10 @@ const GREEN: Head = (
     "green",
     "the passing tests alone are passed, and no other test has a row",
 );
-const LIST: Head = ("list", "the listing names exactly the tests that run");
+const LIST: Head = (
+    "list",
+    "the listing names exactly the tests that run; a skipped one may be missing",
+);
 const ALONE: Head = (
     "alone",
     "each id run alone gives one row, with that id and its outcome",

@@ -1,0 +1,2 @@
+test('before', () => {})
+test('hangs', () => new Promise(() => {}), 1e9)
