@@ -99,3 +99,10 @@ fn an_expected_failure_of_a_teardown_is_not_the_calls() {
     ]);
     assert_eq!(report.first().rows[0].outcome, Outcome::Passed);
 }
+
+#[test]
+fn an_expected_crash_of_a_forked_test_is_no_failure() {
+    let report = r#"{"e":"report","id":"t.py::test_a","when":"???","outcome":"skipped","xfail":"one day"}"#;
+    let (_, report) = fold(&[START, report]);
+    assert_eq!(report.first().rows[0].outcome, Outcome::Xfailed);
+}

@@ -398,6 +398,11 @@ impl Progress {
     }
 }
 
+/// Whether a line is a test's verdict with its counter.
+pub(crate) fn is_verdict(line: &str) -> bool {
+    line::counter(line).is_some_and(|(text, _, after)| after.is_empty() && word::verdict(text).is_some())
+}
+
 /// The first line of a reason that was wrapped: `SKIPPED (a long reason that`.
 fn wrapped(line: &str) -> Option<Verdict<'_>> {
     let begins = ["SKIPPED (", "XFAIL (", "XPASS ("]

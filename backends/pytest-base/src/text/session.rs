@@ -8,7 +8,7 @@ use runner_core::model::{Attempt, Outcome, Subtest, TestResult};
 
 use super::line::{self, Collected};
 use super::names::Names;
-use super::progress::{Progress, Row};
+use super::progress::{self, Progress, Row};
 use super::tail::{self, Tail};
 use super::word::Word;
 
@@ -51,6 +51,7 @@ impl Session {
             self.tail = None;
         }
         if let Some(tail) = &mut self.tail {
+            tail.spoke_again |= tail.counts.is_some() && progress::is_verdict(line);
             tail.line(line);
             if !self.progress.counted() && tail.summary.is_none() {
                 self.progress.plain.line(line);

@@ -30,6 +30,9 @@ pub(crate) struct Tail {
     /// Lists in front of the last ones that ended with counts of their own: one of them may be pytest's, should
     /// something else print the like at the process's very end.
     earlier: Vec<Lists>,
+    /// Verdicts followed behind counts: two sessions share the stream (a test forked and its child went on), so no
+    /// lists but the last are believed.
+    pub(crate) spoke_again: bool,
     into: Into,
 }
 

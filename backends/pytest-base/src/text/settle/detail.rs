@@ -88,7 +88,7 @@ pub(super) fn skipped_files(books: &[Book], pages: &Pages<'_>, events: &mut Vec<
         .skips
         .iter()
         .map(|skips| (session.names.nodeid(&skips.path), skips))
-        .filter(|(nodeid, _)| !files.contains(nodeid.as_str()))
+        .filter(|(nodeid, _)| !files.contains(nodeid.as_str()) && is_test_file(nodeid))
         .collect();
     if whole.iter().map(|(_, skips)| skips.count).sum::<u64>() != count {
         let message = format!(
@@ -103,6 +103,13 @@ pub(super) fn skipped_files(books: &[Book], pages: &Pages<'_>, events: &mut Vec<
         result.message = Some(skips.reason.clone()).filter(|reason| !reason.is_empty());
         events.push(TestEvent::Finished(Box::new(result)));
     }
+}
+
+/// By its name. A skip may also be raised in a package's `__init__.py` or a helper that a test file imports.
+fn is_test_file(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = name.split('.').next().unwrap_or(name);
+    name.starts_with("test_") || name.ends_with("_test")
 }
 
 /// Skips that tests (and their parts) reported.

@@ -47,7 +47,11 @@ pub(crate) fn find_lists(session: &mut Session) {
         let named = |durations: &Timings| sent.keys().all(|nodeid| durations.get(nodeid).is_some());
         counts.differs_from(&spoken).is_none() && durations.is_none_or(named)
     };
-    if let Some(tail) = session.tail.as_mut().filter(|_| session.progress.counted()) {
+    if let Some(tail) = session
+        .tail
+        .as_mut()
+        .filter(|tail| session.progress.counted() && !tail.spoke_again)
+    {
         tail.go_back(fits);
     }
 }

@@ -1,0 +1,5 @@
+from pkg import helper
+
+
+def test_never():
+    pass
