@@ -43,6 +43,16 @@ impl Counts {
         Some(Self(counts))
     }
 
+    /// Reads a line of a plug-in's list (pytest-pretty, pytest-sugar) below `Results (0.28s):`, and adds it.
+    pub(crate) fn add_line(&mut self, line: &str) -> bool {
+        let entry = line.trim().trim_start_matches("- ").split_once(' ');
+        let counted = entry.and_then(|(count, name)| Some((count.parse::<u64>().ok()?, name)));
+        if let Some((count, name)) = counted {
+            self.add_many(if name == "errors" { "error" } else { name }, count);
+        }
+        counted.is_some()
+    }
+
     pub(crate) fn get(&self, category: &str) -> u64 {
         self.0.get(category).copied().unwrap_or(0)
     }

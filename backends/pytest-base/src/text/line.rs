@@ -34,6 +34,19 @@ pub(crate) fn counter(line: &str) -> Option<(&str, Counter, &str)> {
     None
 }
 
+/// A line without the second of two equal counters: pytest-pretty makes pytest print it again behind a failure.
+pub(crate) fn counted_once(line: &str) -> &str {
+    let Some((before, _)) = line.rsplit_once(" [") else {
+        return line;
+    };
+    let again = &line[before.len()..];
+    if before.ends_with(again) && counter(again).is_some() {
+        before
+    } else {
+        line
+    }
+}
+
 fn numbers(text: &str) -> Option<Counter> {
     let (at, of) = text.split_once('/')?;
     let number = |text: &str| {
@@ -147,6 +160,22 @@ mod tests {
         );
         assert_eq!(counter("a.py::t[1/2] PASSED"), None);
         assert_eq!(counter("a.py::t PASSED [ 33%]"), None);
+    }
+
+    #[test]
+    fn a_counter_that_is_printed_twice_counts_once() {
+        assert_eq!(
+            counted_once("a.py::t FAILED  [ 2/5] [ 2/5]"),
+            "a.py::t FAILED  [ 2/5]"
+        );
+        for other in [
+            "a.py::t FAILED [2/5]",
+            "a.py::t FAILED [1/5] [2/5]",
+            "a.py::t[ [x] [x]",
+            "",
+        ] {
+            assert_eq!(counted_once(other), other);
+        }
     }
 
     #[test]

@@ -111,6 +111,7 @@ impl Progress {
 
     /// Whether a line can only be pytest's next verdict: used to see that a section heading was a test's print.
     pub(crate) fn continues(&self, line: &str) -> bool {
+        let line = line::counted_once(line);
         let Some((text, counter, "")) = line::counter(line) else {
             return false;
         };
@@ -121,6 +122,7 @@ impl Progress {
     }
 
     pub(crate) fn line(&mut self, line: &str) {
+        let line = line::counted_once(line);
         if self.distributed
             && let Some((worker, rest)) = line::worker(line)
             && self.worker_line(worker, rest)

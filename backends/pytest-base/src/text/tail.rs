@@ -54,6 +54,8 @@ enum Into {
     Text,
     Durations,
     Summary,
+    /// A plug-in's list of counts in the place of pytest's last line.
+    Results,
     /// Behind the lists.
     Rest,
 }
@@ -101,7 +103,16 @@ impl Tail {
                     list.add(line);
                 }
             }
+            Into::Results => {
+                if !self.counts.get_or_insert_default().add_line(line) {
+                    self.into = Into::Rest;
+                }
+            }
             Into::Text | Into::Rest => {}
+        }
+        if line.starts_with("Results (") && line.ends_with("s):") {
+            self.counts = None;
+            self.into = Into::Results;
         }
         self.text.line(line);
     }

@@ -10,7 +10,7 @@ mod rows;
 use std::collections::HashMap;
 
 use runner_core::event::TestEvent;
-use runner_core::model::{CollectionError, Phase, TestResult};
+use runner_core::model::{CollectionError, Outcome, Phase, TestResult};
 
 use super::counts::Counts;
 use super::entries::{Timing, Timings};
@@ -170,7 +170,16 @@ fn choose(
         events.push(TestEvent::Warning { message });
         return (worse(text_books, books), Vec::new());
     }
+    let failed = books.iter().filter(|book| book.result.outcome == Outcome::Failed);
+    let (failed, said) = (failed.count() as u64, pages.said.of(Outcome::Failed));
+    // Parts of tests may have failed, which the file does not know of and the text could not be read for.
+    let parts = !contradictions.is_empty() && failed < said;
     *contradictions = wrong;
+    if parts {
+        contradictions.push(format!(
+            "the report holds {failed} failed tests, and pytest counts {said} failures"
+        ));
+    }
     (books, collected)
 }
 
