@@ -229,6 +229,24 @@ fn a_program_that_is_no_backend_fails_once_and_in_words() {
 }
 
 #[test]
+fn cargo_test_holds_the_kit() {
+    let project = with_toolchain(sample(Project::bare(), "cargo-test"));
+    let skipped = [
+        "planning/list",
+        "planning/max-failures",
+        "planning/wrap",
+        "reading/killed-listing",
+        "live/error",
+        "live/xfailed",
+        "live/xpassed",
+        "live/list",
+        "live/max-failures-run",
+        "live/broken-beside",
+    ];
+    holds(&project, "cargo-test", &skipped);
+}
+
+#[test]
 fn coverage_py_holds_what_a_backend_that_only_measures_must() {
     let answer = Project::new().qaas(&["backend", "check", "coverage-py", "--format", "json"]);
     let said = answer.json();

@@ -183,6 +183,17 @@ mod tests {
     }
 
     #[test]
+    fn what_the_documentation_shows_is_right() {
+        let text = include_str!("../../../docs/backends.md");
+        let block = text
+            .split("### A sample project")
+            .nth(1)
+            .and_then(|text| text.split("```toml\n").nth(1));
+        let sample = read(block.unwrap().split("```").next().unwrap()).unwrap();
+        assert!(sample.file.traps().count() == 4 && sample.file.outcomes.len() > 1);
+    }
+
+    #[test]
     fn a_mistake_is_told_with_its_place() {
         let error = read("[outcomes]\na = \"green\"\n").unwrap_err();
         assert!(

@@ -25,7 +25,7 @@ pub(super) struct LibtestText {
 impl LineReader for LibtestText {
     fn line(&mut self, line: &str, said: &mut Vec<Said>) {
         if let Some(count) = running(line) {
-            self.open_is_cut();
+            self.open_is_cut(said);
             self.announced = Some(count);
             self.section = None;
         } else if self.announced.is_none() {
@@ -47,8 +47,8 @@ impl LineReader for LibtestText {
         }
     }
 
-    fn end(&mut self, _said: &mut Vec<Said>) -> Result<(), String> {
-        self.open_is_cut();
+    fn end(&mut self, said: &mut Vec<Said>) -> Result<(), String> {
+        self.open_is_cut(said);
         match &self.doubt {
             Some(doubt) => Err(doubt.clone()),
             None if self.binaries == 0 => Err("tells of no test binary".to_owned()),
@@ -58,8 +58,10 @@ impl LineReader for LibtestText {
 }
 
 impl LibtestText {
-    fn open_is_cut(&mut self) {
+    /// A binary whose end is missing: its tests have ended all the same.
+    fn open_is_cut(&mut self, said: &mut Vec<Said>) {
         if self.announced.take().is_some() {
+            self.tell(said);
             self.doubt = Some("stops before the end of a test binary".to_owned());
         }
     }
@@ -78,6 +80,11 @@ impl LibtestText {
                 "does not add up: {announced} tests were announced, {rows} were told of, and the end says: {counts}"
             ));
         }
+        self.tell(said);
+    }
+
+    /// Tells of the tests of one binary, with the texts of those that failed.
+    fn tell(&mut self, said: &mut Vec<Said>) {
         for (name, outcome, note) in std::mem::take(&mut self.rows) {
             let mut row = result(outcome);
             if outcome == Outcome::Failed {

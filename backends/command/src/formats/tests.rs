@@ -339,3 +339,13 @@ proptest::proptest! {
         let _ = rows(format, &mixed);
     }
 }
+
+#[test]
+fn rows_before_the_cut_of_a_test_binary_are_kept() {
+    let text = "running 3 tests\ntest a ... ok\ntest b ... FAILED\n";
+    let mut reader = Format::LibtestText.line_reader().unwrap();
+    let mut said = Vec::new();
+    text.lines().for_each(|line| reader.line(line, &mut said));
+    assert!(reader.end(&mut said).is_err());
+    assert_eq!(said.len(), 2, "{said:?}");
+}

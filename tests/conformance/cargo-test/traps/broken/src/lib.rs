@@ -1,0 +1,1 @@
+fn broken() -> u32 { "no number" }
