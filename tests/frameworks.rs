@@ -410,3 +410,58 @@ fn a_wrong_table_is_an_error_with_its_place() {
         assert!(said.contains(place) && said.contains(words), "{wrong}: {said}");
     }
 }
+
+/// Plain TAP names no files: its ids are mere words.
+const NAMELESS: &str = "[suite.checks]
+backend = \"tap\"
+
+[backend.tap]
+kind = \"command\"
+run = [\"sh\", \"checks.sh\", \"{ids...}\"]
+report = { format = \"tap\", path = \"stdout\" }
+exit = { ok = [0], failed = [1] }
+";
+
+fn nameless(script: &str) -> Project {
+    let project = Project::bare()
+        .file("qaas.toml", NAMELESS)
+        .file("checks.sh", script);
+    assert_eq!(project.qaas(&["trust", "--yes"]).code, Some(0));
+    project
+}
+
+#[test]
+fn an_id_that_was_handed_out_is_taken_back_although_it_names_no_file() {
+    let project = nameless("echo 1..2; echo 'ok 1 - one is one'; echo 'not ok 2 - one is two'; exit 1\n");
+    let answer = suite(&project, &json!({}));
+    let all = expected(&[("one is one", "passed"), ("one is two", "failed")]);
+    assert_eq!(rows(&answer), all, "{answer:#}");
+    each_alone(&project, &answer);
+    let again = suite(&project, &json!({"failed_of": answer["run_id"]}));
+    assert_eq!(rows(&again), expected(&[("one is two", "failed")]), "{again:#}");
+}
+
+#[test]
+fn what_was_refused_is_an_argument_and_not_the_last_run() {
+    let project = nameless("echo 1..1; echo 'not ok 1 - one is two'; exit 1\n");
+    assert_eq!(project.qaas(&["run"]).code, Some(1));
+    for refused in [["-k", "one"], ["-m", "slow"], ["-n", "2"], ["--maxfail", "2"]] {
+        let answer = project.qaas(&[&["run"], &refused[..]].concat());
+        assert_eq!(answer.code, Some(4), "{}", answer.stderr);
+        assert!(answer.stderr.contains("next:"), "{}", answer.stderr);
+    }
+    let again = project.qaas(&["run", "--failed", "--format", "json"]).json();
+    assert_eq!(rows(&again), expected(&[("one is two", "failed")]), "{again:#}");
+}
+
+#[test]
+fn a_time_limit_before_the_first_row_is_told_to_a_person() {
+    let project = nameless("echo began; sleep 30\n");
+    let answer = project.qaas(&["run", "--timeout", "1s"]);
+    assert_eq!(answer.code, Some(2));
+    assert!(
+        answer.stdout.contains("the time limit of 1 s passed"),
+        "{}",
+        answer.stdout
+    );
+}

@@ -331,13 +331,15 @@ impl<W: Write> Screen<W> {
     }
 }
 
-/// Whether a run has anything to sum up. If not, its error answer says what happened.
+/// Whether a run has anything to sum up. If not, its error answer says what happened; a time limit is no error.
 fn is_worth_a_summary(report: &Report) -> bool {
-    report.iterations.iter().any(|iteration| {
-        !iteration.rows.is_empty()
-            || !iteration.collection_errors.is_empty()
-            || !iteration.unfinished().is_empty()
-    })
+    let timed_out = report.status() == Status::TimedOut;
+    timed_out
+        || report.iterations.iter().any(|iteration| {
+            !iteration.rows.is_empty()
+                || !iteration.collection_errors.is_empty()
+                || !iteration.unfinished().is_empty()
+        })
 }
 
 fn bad(iteration: &Iteration) -> usize {

@@ -118,7 +118,7 @@ fn check(name: &str, asked: &Asked<'_>, request: &RunRequest) -> Result<(), Back
     for (wanted, slot, what) in rows {
         if wanted && request.mode == Mode::Run && !has(asked.items, slot) {
             return Err(
-                BackendError::new("unsupported", format!("backend `{name}` takes no {what}"))
+                BackendError::new("unsupported", format!("backend `{name}` cannot take {what}"))
                     .with_hint("run without it, or name another backend with --backend NAME"),
             );
         }

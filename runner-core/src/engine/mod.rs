@@ -121,7 +121,8 @@ impl Engine {
         let until = Until::new(cancel);
         let prepared = blocking(|| {
             let prepared = self.prepare(order, &mut facts, &until);
-            record.begin(facts, self.store.as_ref());
+            // What was refused is no run: the last one stays the last one.
+            record.begin(facts, self.store.as_ref().filter(|_| prepared.is_ok()));
             prepared
         });
         for warning in &order.warnings {

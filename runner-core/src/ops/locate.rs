@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::rows::Row;
 use crate::model::Outcome;
+use crate::selector::{MAX_SELECTOR_BYTES, Selector};
 
 /// Folders that no test of the repository is in. Folders with a `pyvenv.cfg` and hidden ones neither.
 const SKIPPED: [&str; 4] = ["node_modules", "__pycache__", "site-packages", "target"];
@@ -18,6 +19,19 @@ pub(super) fn split(nodeid: &str) -> (&str, &str) {
         Some(place) => nodeid.split_at(place),
         None => (nodeid, ""),
     }
+}
+
+/// The id of a test by its name alone, if that is what a text that names no file can be.
+pub(super) fn name(text: &str) -> Option<Selector> {
+    let text = text.trim();
+    let sound = !text.is_empty()
+        && !text.starts_with(['-', '@', ':'])
+        && text.len() <= MAX_SELECTOR_BYTES
+        && !text.chars().any(char::is_control);
+    sound.then(|| Selector::Node {
+        path: String::new(),
+        rest: text.to_owned(),
+    })
 }
 
 /// The folders of the repository in which the relative path `file` is a file.

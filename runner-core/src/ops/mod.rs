@@ -11,6 +11,7 @@ pub mod cut;
 mod desk;
 mod error;
 mod facts;
+mod known;
 mod live;
 mod locate;
 mod near;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::live::Recording;
 use super::suites::{self, Wish};
 use super::trust;
-use super::{Answer, Desk, ErrorKind, NextCall, OpError, Scope, Started, Tool, cut, locate};
+use super::{Answer, Desk, ErrorKind, NextCall, OpError, Scope, Started, Tool, cut, known, locate};
 use crate::backend::{Capability, Mode};
 use crate::config::{Env, Suite};
 use crate::engine::{EventSink, Order, child_environment, new_run_id};
@@ -17,7 +17,7 @@ use crate::model::Status;
 use crate::process::Cancel;
 use crate::project::{self, Choice, ProjectError};
 use crate::report::Report;
-use crate::selector::{MAX_SELECTOR_BYTES, Selection, Selector};
+use crate::selector::{Selection, Selector};
 
 /// What all tools that run something have in common.
 #[derive(Clone, Debug, Default)]
@@ -93,14 +93,18 @@ impl Common {
             root: &desk.root,
             cwd: &cwd,
             folder: &folder,
-            names: takes_names(desk, &suite),
+            names: suite_can(desk, &suite, Capability::Names),
+            keywords: suite_can(desk, &suite, Capability::Keyword),
         };
         let mut selectors = Vec::with_capacity(asked.len());
         for text in &self.selectors {
             selectors.push(place.selector(text)?);
         }
         for id in &self.ids {
-            match place.test(id) {
+            let test = place
+                .test(id)
+                .or_else(|error| known::handed_out(desk, &suite, id).ok_or(error));
+            match test {
                 Ok(selector) => selectors.push(selector),
                 Err(error) if self.lenient => {
                     warnings.push(format!("`{}` was left out: {error}", cut::echo(id)));
@@ -228,28 +232,18 @@ struct Place<'a> {
     folder: &'a Path,
     /// Whether ids of the suite are names that need not begin with a file.
     names: bool,
+    /// Whether a selector may be a keyword expression.
+    keywords: bool,
 }
 
-fn takes_names(desk: &Desk, suite: &Suite) -> bool {
+/// Whether one of the suite's backends can do it.
+fn suite_can(desk: &Desk, suite: &Suite, capability: Capability) -> bool {
     let named = match &desk.overrides.backend {
         Some(name) => std::slice::from_ref(name),
         None => suite.backend.as_slice(),
     };
     let mut backends = named.iter().filter_map(|name| desk.registry.get(name));
-    backends.any(|backend| backend.info().can(Capability::Names))
-}
-
-/// The id of a test by its name alone, if that is what a text that names no file can be.
-fn name(text: &str) -> Option<Selector> {
-    let text = text.trim();
-    let sound = !text.is_empty()
-        && !text.starts_with(['-', '@', ':'])
-        && text.len() <= MAX_SELECTOR_BYTES
-        && !text.chars().any(char::is_control);
-    sound.then(|| Selector::Node {
-        path: String::new(),
-        rest: text.to_owned(),
-    })
+    backends.any(|backend| backend.info().can(capability))
 }
 
 impl Place<'_> {
@@ -257,7 +251,11 @@ impl Place<'_> {
         let resolved = project::resolve_from(self.root, self.cwd, &[self.folder], text);
         match resolved {
             Err(error) if self.names && matches!(error.code.as_str(), "no_such_path" | "bad_selector") => {
-                name(text).ok_or(error)
+                locate::name(text).ok_or(error)
+            }
+            // Where there are no keywords, a word that is no file is a name.
+            Ok(keyword @ Selector::Keyword { .. }) if self.names && !self.keywords => {
+                Ok(locate::name(text).unwrap_or(keyword))
             }
             other => other,
         }
@@ -279,7 +277,7 @@ impl Place<'_> {
         };
         match selector {
             Selector::Keyword { .. } if self.names => {
-                name(id).ok_or_else(|| no_test("is not the id of a test"))
+                locate::name(id).ok_or_else(|| no_test("is not the id of a test"))
             }
             Selector::Keyword { .. } => Err(no_test("is not the id of a test")),
             Selector::Path { path } if self.cwd.join(&path).is_dir() => {

@@ -19,7 +19,10 @@ pub(super) fn unanswered(desk: &Desk, report: &Report) -> Option<OpError> {
         Status::Cancelled => (ErrorKind::Cancelled, "cancelled"),
         // A time limit that passes before the first test is an answer: it names the limit and shows the output.
         Status::TimedOut | Status::Queued | Status::Running => return None,
-        _ => (ErrorKind::Broken, broken_code(report)),
+        _ => match broken_code(report) {
+            code @ "unsupported" => (ErrorKind::BadRequest, code),
+            code => (ErrorKind::Broken, code),
+        },
     };
     let message = match kind {
         ErrorKind::NoTests => no_tests_message(report, verdict.reason.as_deref()),

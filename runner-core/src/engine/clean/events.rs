@@ -50,6 +50,7 @@ impl Cleaner {
     }
 
     fn result(&mut self, result: &mut TestResult) {
+        result.say_why();
         self.optional(&mut result.message);
         for failure in &mut result.failures {
             self.text(&mut failure.text);
@@ -97,5 +98,36 @@ impl Cleaner {
 fn place(location: Option<&mut Location>) {
     if let Some(location) = location {
         make_visible(&mut location.file);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Failure, Outcome, Phase};
+
+    #[test]
+    fn the_text_of_failures_is_the_message_where_a_backend_gives_no_other() {
+        let failure = |text: &str| Failure {
+            phase: Phase::Call,
+            text: text.to_owned(),
+            summary: None,
+            location: None,
+        };
+        let mut result = TestResult::new("a::b", Outcome::Failed);
+        result.failures = vec![failure("first"), failure("second")];
+        let mut event = RunEvent::Test {
+            iteration: 1,
+            test: TestEvent::Finished(Box::new(result)),
+        };
+        Cleaner::new(None).event(&mut event);
+        let RunEvent::Test {
+            test: TestEvent::Finished(result),
+            ..
+        } = event
+        else {
+            panic!("it is still the same event")
+        };
+        assert_eq!(result.message.as_deref(), Some("first\nsecond"));
     }
 }
