@@ -319,8 +319,12 @@ fn folder(table: &str) -> Project {
 }
 
 #[test]
-fn a_folder_is_checked_without_asking_for_trust_and_what_fails_is_told() {
-    let answer = folder(BROKEN).qaas(&["backend", "check", "./own"]);
+fn the_tables_of_a_folder_need_trust_and_what_fails_is_told() {
+    let project = folder(BROKEN);
+    let refused = project.qaas(&["backend", "check", "./own"]);
+    assert_eq!(refused.code, Some(4), "{}", refused.stdout);
+    assert!(refused.stderr.contains("qaas trust"), "{}", refused.stderr);
+    let answer = project.qaas(&["backend", "check", "./own", "--trust"]);
     assert_eq!(answer.code, Some(1), "{}", answer.stdout);
     let failed: Vec<&str> = answer
         .stdout
@@ -340,7 +344,7 @@ fn a_folder_is_checked_without_asking_for_trust_and_what_fails_is_told() {
 
 #[test]
 fn one_line_of_json_a_case_and_one_for_all() {
-    let answer = folder(BROKEN).qaas(&["backend", "check", "./own", "--format", "jsonl"]);
+    let answer = folder(BROKEN).qaas(&["backend", "check", "./own", "--trust", "--format", "jsonl"]);
     let lines: Vec<Value> = answer
         .stdout
         .lines()

@@ -109,7 +109,7 @@ fn named(context: &Context, name: &str) -> Result<Arc<dyn TestBackend>, OpError>
     })
 }
 
-/// The backends that lie at a path. Who types it agrees to what it does.
+/// The backends that lie at a path. Who types that of a program or library agrees to what it does.
 fn at(context: &Context, path: &Path) -> Result<Vec<Arc<dyn TestBackend>>, OpError> {
     if path.is_file() {
         return Ok(vec![context.typed_plugin(path)?]);
@@ -126,7 +126,7 @@ fn at(context: &Context, path: &Path) -> Result<Vec<Arc<dyn TestBackend>>, OpErr
     let root: PathBuf = path
         .canonicalize()
         .map_err(|error| OpError::bad_argument(format!("{}: {error}", path.display())))?;
-    let (settings, own) = context.typed_backends(&root)?;
+    let (settings, own) = context.backends_of(&root)?;
     let registry = own.registry;
     let own = settings
         .backends

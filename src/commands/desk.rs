@@ -11,6 +11,7 @@ use runner_core::ops::{Desk, LiveRuns, OpError};
 use runner_core::policy::{Caller, Policy};
 use runner_core::project::{Overrides, find_root};
 use runner_core::store::Store;
+use runner_core::trust::{Part, Surface, Trust, TrustStore};
 
 use super::Context;
 use crate::backends::Own;
@@ -84,15 +85,22 @@ impl Context {
         Ok((desk, own.plugins))
     }
 
-    /// What a repository's file describes, for a person who typed its path: consent for this command.
-    pub(super) fn typed_backends(&self, root: &Path) -> Result<(Arc<Settings>, Own), OpError> {
-        let loader = self.loader(root, self.store().as_ref(), Starting::Allowed, true);
+    /// What a folder's file describes, if a person agreed to it. To type a folder's path is no consent: what its file
+    /// would start was not named.
+    pub(super) fn backends_of(&self, root: &Path) -> Result<(Arc<Settings>, Own), OpError> {
+        let loader = self.loader(root, self.store().as_ref(), Starting::Allowed, self.global.trust);
         let mut own = Own::built_in();
         let mut settings = config::load(root, None).map_err(|error| OpError::from(&error))?;
         own.add(&mut settings, &loader, None)
             .map_err(|error| OpError::from(&error))?;
         let settings = Arc::new(settings);
         loader.settle(&settings);
+        let records = self.environment.state_dir().map(|state| TrustStore::new(&state));
+        let surface = Surface::of(&settings);
+        let trust = Trust::decide(records.as_ref(), root, &settings, &surface, self.global.trust);
+        for name in settings.backends.keys() {
+            trust.require(&Part::Backend(name.clone()))?;
+        }
         for plugin in &own.plugins {
             // Why it could not be asked is told to whoever uses it.
             let _ = loader.learn(plugin, &Waits::default());
