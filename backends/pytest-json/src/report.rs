@@ -89,7 +89,7 @@ impl<'de, T: Entry> Visitor<'de> for EntriesVisitor<T> {
 
 /// One entry of `tests`.
 struct Test {
-    result: TestResult,
+    result: Box<TestResult>,
     /// Whether its outcome has only one reading.
     sure: bool,
 }
@@ -109,7 +109,7 @@ impl Test {
         let nodeid = test.get("nodeid")?.as_str()?;
         let stages = Stages::of(test);
         let (outcome, sure) = stages.outcome(test.get("outcome").and_then(Value::as_str))?;
-        let mut result = TestResult::new(nodeid, outcome);
+        let mut result = Box::new(TestResult::new(nodeid, outcome));
         result.duration_s = stages.duration();
         match outcome {
             Outcome::Failed | Outcome::Error => {
@@ -347,7 +347,7 @@ fn add_collectors(collectors: Entries<Collector>, exact: &mut Exact) {
             let mut row = TestResult::new(collector.nodeid, Outcome::Skipped);
             row.phase = Some(Phase::Collect);
             row.message = Some(skip_reason(&collector.longrepr)).filter(|reason| !reason.is_empty());
-            exact.results.push(row);
+            exact.results.push(Box::new(row));
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::trouble;
 /// Rows of one session from a source that names every test exactly (a report file), to be held against the text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Exact {
-    pub results: Vec<TestResult>,
+    pub results: Vec<Box<TestResult>>,
     /// Nodeids whose outcome has two readings there; the text decides.
     pub unsure: BTreeSet<String>,
     pub collection_errors: Vec<CollectionError>,
@@ -90,7 +90,7 @@ impl TextReader {
             }
             let part = &mut self.parts[step];
             let this = match self.request.mode {
-                Mode::Run => part.finish_run(exit, exact(step), events),
+                Mode::Run => part.finish_run(exit, || exact(step), events),
                 Mode::List => part.finish_list(exit, events),
             };
             ending = Some(match ending {
@@ -105,21 +105,30 @@ impl TextReader {
 }
 
 impl Part {
-    fn finish_run(&mut self, exit: &StepExit, exact: Option<Exact>, events: &mut Vec<TestEvent>) -> Ending {
+    fn finish_run(
+        &mut self,
+        exit: &StepExit,
+        exact: impl FnOnce() -> Option<Exact>,
+        events: &mut Vec<TestEvent>,
+    ) -> Ending {
         let session = &mut self.session;
         let tail = session.tail.get_or_insert_default();
         tail.text.flush();
         settle::find_lists(session);
         let tail = session.tail.get_or_insert_default();
         let stops = tail.stops.clone();
-        let contradictions = match (tail.counts.clone(), exact) {
-            (Some(said), exact) => settle::complete(session, &said, exact, events),
-            (None, Some(exact)) if exit.code.is_none() || exit.code != exact.exit_code => {
-                settle::exact_only(session, exact, events);
+        let contradictions = if let Some(said) = tail.counts.clone() {
+            settle::complete(session, &said, exact, events)
+        } else {
+            let Some(exact) = exact() else {
+                return self.finish_cut(exit, events);
+            };
+            let ended = exit.code.is_some() && exit.code == exact.exit_code;
+            let contradictions = settle::exact_only(session, exact, events);
+            if !ended {
                 return self.why_cut(exit);
             }
-            (None, Some(exact)) => settle::exact_only(session, exact, events),
-            (None, None) => return self.finish_cut(exit, events),
+            contradictions
         };
         if !contradictions.is_empty() {
             let reason = contradictions.join("; ");

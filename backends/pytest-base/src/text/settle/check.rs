@@ -21,10 +21,9 @@ pub(super) fn all(pages: &Pages<'_>, books: &[Book]) -> Vec<String> {
 }
 
 /// All checks of books that came from a report file.
-pub(super) fn exact(pages: &Pages<'_>, books: &[Book], text_books: &[Book]) -> Vec<String> {
+pub(super) fn exact(pages: &Pages<'_>, books: &[Book], told: &HashMap<String, Outcome>) -> Vec<String> {
     let mut wrong = sent(pages.session, books, |nodeid| correctable(pages, nodeid));
     wrong.extend(timings(pages, books));
-    let told: HashMap<&str, Outcome> = outcomes(text_books);
     let differ = books.iter().filter_map(|book| {
         let (result, told) = (&book.result, told.get(book.result.nodeid.as_str())?);
         let same = *told == result.outcome || told.is_bad() && result.outcome.is_bad();
@@ -69,10 +68,10 @@ pub(super) fn sent(session: &Session, books: &[Book], correctable: impl Fn(&str)
     few(wrong.collect())
 }
 
-fn outcomes(books: &[Book]) -> HashMap<&str, Outcome> {
+pub(super) fn outcomes(books: &[Book]) -> HashMap<String, Outcome> {
     books
         .iter()
-        .map(|book| (book.result.nodeid.as_str(), book.result.outcome))
+        .map(|book| (book.result.nodeid.clone(), book.result.outcome))
         .collect()
 }
 

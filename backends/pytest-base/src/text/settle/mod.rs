@@ -21,7 +21,8 @@ use lists::Lists;
 
 /// A test with everything known about it.
 struct Book {
-    result: TestResult,
+    /// Boxed, because it goes through several lists on its way into its event.
+    result: Box<TestResult>,
     /// Its progress lines, where there are any.
     row: Option<usize>,
 }
@@ -61,7 +62,7 @@ pub(crate) fn find_lists(session: &mut Session) {
 pub(crate) fn complete(
     session: &mut Session,
     said: &Counts,
-    exact: Option<Exact>,
+    exact: impl FnOnce() -> Option<Exact>,
     events: &mut Vec<TestEvent>,
 ) -> Vec<String> {
     let mut tail = session.tail.take().unwrap_or_default();
@@ -78,10 +79,14 @@ pub(crate) fn complete(
     };
     let (books, mut contradictions) = rows::from_text(&pages);
     contradictions.extend(check::all(&pages, &books));
-    let (mut books, collected) = match exact {
-        Some(exact) => choose(exact, books, &pages, &mut contradictions, events),
-        None => (books, Vec::new()),
+    // Made again if needed: the two sources' rows never stand in memory together.
+    let told = check::outcomes(&books);
+    drop(books);
+    let (mut books, collected) = match exact() {
+        Some(exact) => choose(exact, &told, &pages, &mut contradictions, events),
+        None => (rows::from_text(&pages).0, Vec::new()),
     };
+    drop(told);
     detail::reasons(&mut books, &pages);
     detail::durations(&mut books, &pages);
     let reports = blocks::Reports::of(&pages);
@@ -154,13 +159,13 @@ fn recount(session: &Session, books: &[Book], events: &mut Vec<TestEvent>) {
 /// Rows of the report file, unless pytest's own output agrees with itself twice over and disagrees with the file.
 fn choose(
     exact: Exact,
-    text_books: Vec<Book>,
+    told: &HashMap<String, Outcome>,
     pages: &Pages<'_>,
     contradictions: &mut Vec<String>,
     events: &mut Vec<TestEvent>,
 ) -> (Vec<Book>, Vec<CollectionError>) {
     let (books, collected) = rows::from_exact(exact, pages);
-    let wrong = check::exact(pages, &books, &text_books);
+    let wrong = check::exact(pages, &books, told);
     if contradictions.is_empty() && !wrong.is_empty() {
         // Something else wrote the file, or reshaped it.
         let message = format!(
@@ -168,7 +173,7 @@ fn choose(
             wrong.join("; ")
         );
         events.push(TestEvent::Warning { message });
-        return (worse(text_books, books), Vec::new());
+        return (worse(rows::from_text(pages).0, books), Vec::new());
     }
     let failed = books.iter().filter(|book| book.result.outcome == Outcome::Failed);
     let (failed, said) = (failed.count() as u64, pages.said.of(Outcome::Failed));
@@ -291,10 +296,10 @@ fn started(nodeid: &str, events: &mut Vec<TestEvent>) {
 fn send(session: &mut Session, books: Vec<Book>, events: &mut Vec<TestEvent>) {
     for Book { result, row } in books {
         match session.sent.get(&result.nodeid) {
-            Some(outcome) if *outcome == result.outcome => events.push(TestEvent::Detailed(Box::new(result))),
+            Some(outcome) if *outcome == result.outcome => events.push(TestEvent::Detailed(result)),
             // A contradiction, already told: the worse verdict stands.
             Some(_) if went_out_better(session, &result) => {
-                events.push(TestEvent::Finished(Box::new(result)));
+                events.push(TestEvent::Finished(result));
             }
             Some(_) => {}
             None => {
@@ -302,7 +307,7 @@ fn send(session: &mut Session, books: Vec<Book>, events: &mut Vec<TestEvent>) {
                     session::reruns(row, &result.nodeid, events);
                 }
                 session.sent.insert(result.nodeid.clone(), result.outcome);
-                events.push(TestEvent::Finished(Box::new(result)));
+                events.push(TestEvent::Finished(result));
             }
         }
     }

@@ -53,7 +53,7 @@ fn uncaptured(pages: &Pages<'_>) -> Option<Vec<Book>> {
             }
         }
         books.push(Book {
-            result: session::result(row, nodeid)?,
+            result: Box::new(session::result(row, nodeid)?),
             row: None,
         });
     }
@@ -72,7 +72,7 @@ fn add_never_called(books: &mut Vec<Book>, pages: &Pages<'_>) {
 }
 
 fn never_called(nodeid: &str) -> Book {
-    let mut result = TestResult::new(nodeid, Outcome::Skipped);
+    let mut result = Box::new(TestResult::new(nodeid, Outcome::Skipped));
     result.message = Some(crate::text::NEVER_CALLED.to_owned());
     Book { result, row: None }
 }
@@ -82,7 +82,7 @@ fn live(pages: &Pages<'_>, take: impl Fn(&Row) -> bool) -> Vec<Book> {
     let book = |(place, (row, nodeid)): (usize, (&Row, &Option<String>))| {
         let nodeid = nodeid.as_ref().filter(|_| take(row))?;
         Some(Book {
-            result: session::result(row, nodeid)?,
+            result: Box::new(session::result(row, nodeid)?),
             row: Some(place),
         })
     };
@@ -149,7 +149,7 @@ fn summary(pages: &Pages<'_>) -> (Vec<Book>, Vec<String>) {
             add_live(&mut row, &pages.session.progress.rows[place]);
         }
         Some(Book {
-            result: session::result(&row, nodeid)?,
+            result: Box::new(session::result(&row, nodeid)?),
             row: place,
         })
     };
@@ -192,7 +192,7 @@ pub(super) fn part(text: &str) -> String {
 /// adds what it does not say.
 pub(super) fn from_exact(exact: Exact, pages: &Pages<'_>) -> (Vec<Book>, Vec<CollectionError>) {
     let places = places(pages);
-    let book = |mut result: TestResult| {
+    let book = |mut result: Box<TestResult>| {
         let row = places.get(result.nodeid.as_str()).copied();
         let live = row
             .map(|place| &pages.session.progress.rows[place])
