@@ -58,7 +58,7 @@ pub(super) fn is_not_there(root: &Path, written: &str) -> bool {
 pub(super) fn content(kind: Kind, file: &Path) -> Result<Vec<u8>, Refused> {
     let content = owned(file)?;
     if kind == Kind::Exec {
-        executable(file)?;
+        executable(file, &content)?;
     }
     Ok(content)
 }
@@ -72,12 +72,56 @@ fn owned(file: &Path) -> Result<Vec<u8>, Refused> {
     })
 }
 
-fn executable(file: &Path) -> Result<(), Refused> {
-    if is_executable(file) {
+/// Whether the system can start it. A text without a first line that says by what would be taken for a shell script.
+fn executable(path: &Path, content: &[u8]) -> Result<(), Refused> {
+    let file = path.display();
+    match interpreter(content) {
+        Interpreter::None => {
+            let message = format!("{file} is a text without a first line that says what runs it");
+            let hint = "begin it with such a line: `#!/usr/bin/env python3`";
+            return Err(Refused::new(message, hint));
+        }
+        Interpreter::Named(path) if path.is_absolute() && !path.exists() => {
+            let message = format!(
+                "the first line of {file} names {}, which is not there",
+                path.display()
+            );
+            let hint = "name a program that is there: `#!/usr/bin/env python3` looks for one on PATH";
+            return Err(Refused::new(message, hint));
+        }
+        Interpreter::Named(_) | Interpreter::Machine => {}
+    }
+    if is_executable(path) {
         return Ok(());
     }
-    let message = format!("{} cannot be executed", file.display());
-    Err(Refused::new(message, format!("`chmod +x {}`", file.display())))
+    Err(Refused::new(
+        format!("{file} cannot be executed"),
+        format!("`chmod +x {file}`"),
+    ))
+}
+
+/// What runs a program.
+#[derive(Debug, PartialEq, Eq)]
+enum Interpreter {
+    /// The machine itself, or a format that the system knows by its first bytes.
+    Machine,
+    /// Its first line's.
+    Named(PathBuf),
+    None,
+}
+
+fn interpreter(content: &[u8]) -> Interpreter {
+    let line = content.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let head = &content[..content.len().min(512)];
+    match line.strip_prefix(b"#!") {
+        Some(words) => {
+            let words = String::from_utf8_lossy(words);
+            let program = words.split_whitespace().next().unwrap_or_default();
+            Interpreter::Named(PathBuf::from(program))
+        }
+        None if head.contains(&0) || std::str::from_utf8(line).is_err() => Interpreter::Machine,
+        None => Interpreter::None,
+    }
 }
 
 /// A file that a person typed.
@@ -99,7 +143,7 @@ pub(crate) fn read_typed(cwd: &Path, path: &Path) -> Result<Typed, Refused> {
     let content = owned(&from)?;
     let kind = Kind::of(&from, &content);
     if kind == Kind::Exec {
-        executable(&from)?;
+        executable(&from, &content)?;
     }
     Ok(Typed { kind, from, content })
 }
@@ -161,6 +205,21 @@ mod tests {
         ];
         for written in wrong {
             assert!(inside(&root, written).is_err(), "{written}");
+        }
+    }
+
+    #[test]
+    fn a_text_that_does_not_say_what_runs_it_is_never_taken_for_a_shell_script() {
+        let named = |path: &str| Interpreter::Named(PathBuf::from(path));
+        for (content, wanted) in [
+            (&b"#!/usr/bin/env python3\nimport os\n"[..], named("/usr/bin/env")),
+            (b"#! /bin/sh -e\n", named("/bin/sh")),
+            (b"#!\n", named("")),
+            (b"import os\n", Interpreter::None),
+            (b"", Interpreter::None),
+            (b"\x7fELF\x02\x01\x01\0\0", Interpreter::Machine),
+        ] {
+            assert_eq!(interpreter(content), wanted, "{content:?}");
         }
     }
 

@@ -99,7 +99,7 @@ fn what_is_no_backend_is_not_added() {
             "is not a qaas backend (it printed",
         ),
         (vec!["backend", "add", "/no/such/program"], "No such file"),
-        (vec!["backend", "add", "/etc/passwd"], "cannot be executed"),
+        (vec!["backend", "add", "/etc/passwd"], "what runs it"),
         (
             vec!["backend", "add", path, "--name", "../x"],
             "cannot be the name",

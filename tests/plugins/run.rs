@@ -201,6 +201,11 @@ fn a_table_that_cannot_be_used_names_the_key_and_what_to_do() {
         ("path = \"/bin/sh\"", "plain relative path"),
         ("path = \"tools/none\"", "No such file"),
         ("path = \"tools/plain\"", "chmod +x"),
+        ("path = \"tools/text\"", "what runs it"),
+        (
+            "path = \"tools/lost\"",
+            "names /no/such/python, which is not there",
+        ),
         ("path = \"tools\"", "cannot be read"),
         ("path = \"tools/link\"", "leads out of the repository"),
         ("path = \"tools/open\"", "can be changed by every user"),
@@ -216,7 +221,9 @@ fn a_table_that_cannot_be_used_names_the_key_and_what_to_do() {
     ] {
         let plugged = Plugged::new("fine", "");
         let project = &plugged.project;
-        project.write("tools/plain", "");
+        project.write("tools/plain", "#!/bin/sh\n");
+        project.write("tools/text", "import os\n");
+        project.write("tools/lost", "#!/no/such/python\n");
         project.write("tools/open", "");
         executable(&project.root().join("tools/open"));
         {

@@ -112,7 +112,7 @@ impl Connection {
         });
         match answered {
             Ok(Ok(value)) => Ok(value),
-            Ok(Err(refused)) => Err(Failure::Refused(refused)),
+            Ok(Err(refused)) => Err(Failure::Refused(self.named(refused, method))),
             Err(fault) => Err(Failure::Over(self.over(&fault, method))),
         }
     }
@@ -186,6 +186,27 @@ impl Connection {
                 hint: error.hint.as_deref().map(safe),
             }
         }))
+    }
+
+    /// An error without a word of its own is mostly an accident in the backend: then it is said whose, and where.
+    fn named(&self, error: BackendError, method: Method) -> BackendError {
+        if !matches!(
+            error.code.as_str(),
+            "backend" | "bad_call" | "protocol" | "panicked"
+        ) {
+            return error;
+        }
+        let (name, method) = (&self.name, method.as_str());
+        let hint =
+            "this is a fault of the backend, not of the tests; `qaas backend check` shows what it answers";
+        BackendError {
+            message: format!(
+                "backend \"{name}\" answered `{method}` with an error: {}",
+                error.message
+            ),
+            hint: error.hint.or_else(|| Some(hint.to_owned())),
+            ..error
+        }
     }
 
     /// Ends the conversation with its error.
