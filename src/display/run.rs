@@ -187,19 +187,21 @@ impl<W: Write> Screen<W> {
         let Some(iteration) = report.iterations.last() else {
             return;
         };
-        let (done, failed) = (iteration.rows.len(), bad(iteration));
-        let total = iteration.selected.map(|n| format!("/{n}")).unwrap_or_default();
-        let run = match (report.facts.iterations, report.iterations.len()) {
-            (0 | 1, _) => String::new(),
-            (all, now) => format!("run {now}/{all}  "),
-        };
-        let failures = if failed > 0 {
-            format!("  {failed} failed")
-        } else {
-            String::new()
-        };
-        self.progress
-            .draw(|| format!("{run}{done}{total}{failures}  {}", visible(nodeid)));
+        // Counted only if it is drawn: rows are many, and each event comes by here.
+        self.progress.draw(|| {
+            let (done, failed) = (iteration.rows.len(), bad(iteration));
+            let total = iteration.selected.map(|n| format!("/{n}")).unwrap_or_default();
+            let run = match (report.facts.iterations, report.iterations.len()) {
+                (0 | 1, _) => String::new(),
+                (all, now) => format!("run {now}/{all}  "),
+            };
+            let failures = if failed > 0 {
+                format!("  {failed} failed")
+            } else {
+                String::new()
+            };
+            format!("{run}{done}{total}{failures}  {}", visible(nodeid))
+        });
     }
 
     /// The end: what failed in one line each, counts, the status and what to do next.
