@@ -178,6 +178,7 @@ fn the_example_table_holds_the_kit_and_runs() {
         "live/live-rows",
         "live/max-failures-run",
     ];
+    assert_eq!(project.qaas(&["trust", "--yes"]).code, Some(0));
     holds(&project, ".", &skipped);
     let answer = project.qaas(&["run", "--trust", "--format", "json"]).json();
     assert_eq!(
