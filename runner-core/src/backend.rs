@@ -271,6 +271,9 @@ impl RunRequest {
     }
 }
 
+/// The code of a request that a backend does not carry out. Whoever asked has to ask for something else.
+pub const UNSUPPORTED: &str = "unsupported";
+
 /// A request that a backend cannot carry out, or a result it cannot read at all.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[error("{message}")]
@@ -298,7 +301,7 @@ impl BackendError {
 
     pub fn unsupported(backend: &str, capability: Capability) -> Self {
         Self::new(
-            "unsupported",
+            UNSUPPORTED,
             format!("backend `{backend}` cannot do `{}`", capability.as_str()),
         )
     }

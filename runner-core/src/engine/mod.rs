@@ -31,7 +31,7 @@ use self::patience::Until;
 use self::prepare::Prepared;
 pub(crate) use self::reading::panic_text;
 use self::record::Record;
-use crate::backend::{Mode, TestBackend};
+use crate::backend::{Mode, TestBackend, UNSUPPORTED};
 use crate::config::{Env, Suite};
 use crate::environment::Environment;
 use crate::event::{EndCause, RunEvent};
@@ -122,7 +122,8 @@ impl Engine {
         let prepared = blocking(|| {
             let prepared = self.prepare(order, &mut facts, &until);
             // What was refused is no run: the last one stays the last one.
-            record.begin(facts, self.store.as_ref().filter(|_| prepared.is_ok()));
+            let refused = matches!(&prepared, Err(EndCause::Failed { code, .. }) if code == UNSUPPORTED);
+            record.begin(facts, self.store.as_ref().filter(|_| !refused));
             prepared
         });
         for warning in &order.warnings {

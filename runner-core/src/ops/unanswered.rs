@@ -1,6 +1,7 @@
 //! The error answer to a run that came to nothing, the same for all tools.
 
 use super::{Desk, ErrorKind, NextCall, OpError, Tool, cut};
+use crate::backend::UNSUPPORTED;
 use crate::event::EndCause;
 use crate::model::Status;
 use crate::report::Report;
@@ -20,7 +21,7 @@ pub(super) fn unanswered(desk: &Desk, report: &Report) -> Option<OpError> {
         // A time limit that passes before the first test is an answer: it names the limit and shows the output.
         Status::TimedOut | Status::Queued | Status::Running => return None,
         _ => match broken_code(report) {
-            code @ "unsupported" => (ErrorKind::BadRequest, code),
+            code @ UNSUPPORTED => (ErrorKind::BadRequest, code),
             code => (ErrorKind::Broken, code),
         },
     };
