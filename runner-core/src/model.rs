@@ -220,18 +220,6 @@ pub struct TestResult {
 }
 
 impl TestResult {
-    /// A bad row whose backend gave its failures and no message: their text is the message.
-    pub(crate) fn say_why(&mut self) {
-        if self.message.is_none() && !self.failures.is_empty() {
-            let texts: Vec<&str> = self
-                .failures
-                .iter()
-                .map(|failure| failure.text.as_str())
-                .collect();
-            self.message = Some(texts.join("\n"));
-        }
-    }
-
     /// A result with only a name and an outcome; the rest is filled in by the reader.
     pub fn new(nodeid: impl Into<String>, outcome: Outcome) -> Self {
         Self {

@@ -50,7 +50,7 @@ impl Cleaner {
     }
 
     fn result(&mut self, result: &mut TestResult) {
-        result.say_why();
+        say_why(result);
         self.optional(&mut result.message);
         for failure in &mut result.failures {
             self.text(&mut failure.text);
@@ -98,6 +98,18 @@ impl Cleaner {
 fn place(location: Option<&mut Location>) {
     if let Some(location) = location {
         make_visible(&mut location.file);
+    }
+}
+
+/// A bad row whose backend gave its failures and no message: their text is the message.
+fn say_why(result: &mut TestResult) {
+    if result.message.is_none() && !result.failures.is_empty() {
+        let texts: Vec<&str> = result
+            .failures
+            .iter()
+            .map(|failure| failure.text.as_str())
+            .collect();
+        result.message = Some(texts.join("\n"));
     }
 }
 
