@@ -18,12 +18,14 @@ fn mixed(lines: &[(Stream, String)], choices: &[u8]) -> Vec<(Stream, Vec<String>
     }
     let mut batches = Vec::new();
     let mut choices = choices.iter().cycle();
-    while queues.iter().any(|(_, queue)| !queue.is_empty()) {
+    while !queues.is_empty() {
         let choice = usize::from(*choices.next().unwrap());
         let place = choice % queues.len();
         let (stream, queue) = &mut queues[place];
         let count = (choice / 4 % 7 + 1).min(queue.len());
         batches.push((*stream, queue.drain(..count).collect()));
+        // Each turn takes a line, so that any choices come to an end.
+        queues.retain(|(_, queue)| !queue.is_empty());
     }
     batches
 }
@@ -34,8 +36,6 @@ proptest! {
         choices in proptest::collection::vec(any::<u8>(), 8..64),
         project in proptest::sample::select(vec!["outcomes", "xdist", "subtests", "conftest_error", "reruns"]),
     ) {
-        // A cycle of choices that all fall on one stream would never come to the others.
-        prop_assume!((0..3).all(|place| choices.iter().any(|choice| usize::from(*choice) % 3 == place)));
         let recording = recorded("9.2.0", project);
         let plain: Vec<_> = recording.lines().into_iter().map(|(stream, line)| (stream, vec![line])).collect();
         let batches = mixed(&recording.lines(), &choices);
