@@ -338,7 +338,12 @@ fn record_one(backend: &dyn TestBackend, name: &str, version: &str) {
     fs::create_dir_all(&base).unwrap();
     let home = |bytes: &[u8]| {
         let text = String::from_utf8_lossy(bytes).replace(&work.join("project").display().to_string(), CWD);
-        text.replace(&venv.display().to_string(), "/venv")
+        let text = text.replace(&venv.display().to_string(), "/venv");
+        // The interpreter that the environment was made with, and this checkout: as if recorded anywhere.
+        let python = venv.join("bin/python").canonicalize().unwrap();
+        let lib = python.ancestors().nth(2).unwrap().join("lib/");
+        let text = text.replace(&lib.display().to_string(), "/usr/lib/");
+        text.replace(&top.display().to_string(), "/qaas")
     };
     let file = |extension: &str| base.join(format!("{version}.{extension}"));
     let code = output.status.code().unwrap();
