@@ -126,16 +126,17 @@ fn at(context: &Context, path: &Path) -> Result<Vec<Arc<dyn TestBackend>>, OpErr
     let root: PathBuf = path
         .canonicalize()
         .map_err(|error| OpError::bad_argument(format!("{}: {error}", path.display())))?;
-    let (settings, own) = context.backends_of(&root)?;
-    let registry = own.registry;
-    let own = settings
-        .backends
-        .keys()
-        .filter_map(|name| registry.get(name).cloned());
-    let own: Vec<Arc<dyn TestBackend>> = own.collect();
-    if own.is_empty() {
+    let desk = context.folder_desk(root.clone());
+    let tables = &desk.settings()?.backends;
+    if tables.is_empty() {
         let message = format!("{} describes no backend", root.join("qaas.toml").display());
         return Err(OpError::bad_argument(message).with_hint("it has no [backend.NAME] table"));
+    }
+    let trust = ops::trust(&desk)?;
+    let mut own = Vec::with_capacity(tables.len());
+    for name in tables.keys() {
+        trust.require(&Part::Backend(name.clone()))?;
+        own.extend(desk.registry.get(name).cloned());
     }
     Ok(own)
 }

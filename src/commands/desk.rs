@@ -1,17 +1,16 @@
 //! What the tools work with, made from the flags and the environment.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use runner_core::backend::{TestBackend, Waits};
-use runner_core::config::{self, Settings};
+use runner_core::config;
 use runner_core::engine::Engine;
 use runner_core::ops::{Desk, LiveRuns, OpError};
 use runner_core::policy::{Caller, Policy};
 use runner_core::project::{Overrides, find_root};
 use runner_core::store::Store;
-use runner_core::trust::{Part, Surface, Trust, TrustStore};
 
 use super::Context;
 use crate::backends::Own;
@@ -42,12 +41,28 @@ impl Context {
         starting: Starting,
     ) -> Result<(Desk, Vec<Plugin>), OpError> {
         let root = find_root(self.global.root.as_deref(), &self.environment)?;
+        Ok(self.desk_of(root, self.global.config.as_deref(), policy, starting))
+    }
+
+    /// The desk of a folder that a person named, by its own file alone. What that would start needs trust as anywhere:
+    /// to type a folder's path names none of it.
+    pub(super) fn folder_desk(&self, root: PathBuf) -> Desk {
+        self.desk_of(root, None, Policy::person(), Starting::Allowed).0
+    }
+
+    fn desk_of(
+        &self,
+        root: PathBuf,
+        config: Option<&Path>,
+        policy: Policy,
+        starting: Starting,
+    ) -> (Desk, Vec<Plugin>) {
         let store = self.store();
         // An agent's word is no person's consent, whatever it was started with.
         let consent = self.global.trust && policy.caller == Caller::Person;
         let loader = self.loader(&root, store.as_ref(), starting, consent);
         let mut own = Own::built_in();
-        let settings = config::load(&root, self.global.config.as_deref()).and_then(|mut settings| {
+        let settings = config::load(&root, config).and_then(|mut settings| {
             own.add(&mut settings, &loader, self.global.backend.as_deref())?;
             let settings = Arc::new(settings);
             loader.settle(&settings);
@@ -82,30 +97,7 @@ impl Context {
             live: LiveRuns::default(),
             session_trust: self.global.trust,
         };
-        Ok((desk, own.plugins))
-    }
-
-    /// What a folder's file describes, if a person agreed to it. To type a folder's path is no consent: what its file
-    /// would start was not named.
-    pub(super) fn backends_of(&self, root: &Path) -> Result<(Arc<Settings>, Own), OpError> {
-        let loader = self.loader(root, self.store().as_ref(), Starting::Allowed, self.global.trust);
-        let mut own = Own::built_in();
-        let mut settings = config::load(root, None).map_err(|error| OpError::from(&error))?;
-        own.add(&mut settings, &loader, None)
-            .map_err(|error| OpError::from(&error))?;
-        let settings = Arc::new(settings);
-        loader.settle(&settings);
-        let records = self.environment.state_dir().map(|state| TrustStore::new(&state));
-        let surface = Surface::of(&settings);
-        let trust = Trust::decide(records.as_ref(), root, &settings, &surface, self.global.trust);
-        for name in settings.backends.keys() {
-            trust.require(&Part::Backend(name.clone()))?;
-        }
-        for plugin in &own.plugins {
-            // Why it could not be asked is told to whoever uses it.
-            let _ = loader.learn(plugin, &Waits::default());
-        }
-        Ok((settings, own))
+        (desk, own.plugins)
     }
 
     /// A program or library whose path a person typed, as a backend: consent for this command.
