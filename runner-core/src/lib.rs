@@ -24,6 +24,8 @@ mod clock;
 #[cfg(feature = "engine")]
 pub mod config;
 #[cfg(feature = "engine")]
+pub mod digest;
+#[cfg(feature = "engine")]
 pub mod engine;
 #[cfg(feature = "engine")]
 pub mod environment;

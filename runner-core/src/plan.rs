@@ -130,6 +130,30 @@ pub struct StepExit {
     pub note: Option<String>,
 }
 
+/// The name of a signal that a process may die of, on this system.
+pub fn signal_name(signal: i32) -> Option<&'static str> {
+    Some(match signal {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        3 => "SIGQUIT",
+        4 => "SIGILL",
+        5 => "SIGTRAP",
+        6 => "SIGABRT",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        13 => "SIGPIPE",
+        14 => "SIGALRM",
+        15 => "SIGTERM",
+        // The numbers of these differ.
+        7 if cfg!(target_os = "linux") => "SIGBUS",
+        31 if cfg!(target_os = "linux") => "SIGSYS",
+        10 if cfg!(target_os = "macos") => "SIGBUS",
+        12 if cfg!(target_os = "macos") => "SIGSYS",
+        _ => return None,
+    })
+}
+
 /// Where lines came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -21,6 +21,7 @@ use std::sync::Arc;
 
 use runner_core::backend::{
     BackendError, BackendInfo, Capability, OptionKind, OptionSpec, OutputReader, RunRequest, TestBackend,
+    UNSUPPORTED,
 };
 use runner_core::facts::Project;
 use runner_core::plan::Plan;
@@ -83,7 +84,7 @@ impl TestBackend for Command {
         let own = inner.steps.first().is_some_and(|step| step.name == self.name);
         if !own {
             return Err(BackendError::new(
-                "unsupported",
+                UNSUPPORTED,
                 format!(
                     "backend `{}` measures its own runs, not another backend's",
                     self.name

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use runner_core::backend::{BackendError, Capability, Mode, RunRequest};
+use runner_core::backend::{BackendError, Capability, Mode, RunRequest, UNSUPPORTED};
 use runner_core::facts::Project;
 use runner_core::plan::{Artifact, Plan, ScratchFile, StdoutUse, Step};
 use runner_core::selector::Selector;
@@ -118,7 +118,7 @@ fn check(name: &str, asked: &Asked<'_>, request: &RunRequest) -> Result<(), Back
     for (wanted, slot, what) in rows {
         if wanted && request.mode == Mode::Run && !has(asked.items, slot) {
             return Err(
-                BackendError::new("unsupported", format!("backend `{name}` cannot take {what}"))
+                BackendError::new(UNSUPPORTED, format!("backend `{name}` cannot take {what}"))
                     .with_hint("run without it, or name another backend with --backend NAME"),
             );
         }
@@ -141,7 +141,7 @@ fn check(name: &str, asked: &Asked<'_>, request: &RunRequest) -> Result<(), Back
         .any(|selector| !matches!(selector, Selector::Keyword { .. }));
     if named && !narrows && request.mode == Mode::Run {
         return Err(BackendError::new(
-            "unsupported",
+            UNSUPPORTED,
             format!("backend `{name}` runs all tests or none: its command has no place for ids"),
         )
         .with_hint("add {ids...}, {files...} or {regex_of_ids} to its `run`"));
@@ -154,7 +154,7 @@ fn check(name: &str, asked: &Asked<'_>, request: &RunRequest) -> Result<(), Back
             .any(|s| matches!(s, Selector::Node { .. }));
     if pattern && keyword(request)?.is_some() {
         return Err(BackendError::new(
-            "unsupported",
+            UNSUPPORTED,
             format!("backend `{name}` takes ids or a keyword expression, not both"),
         )
         .with_hint("leave one of them out"));
@@ -176,7 +176,7 @@ pub(crate) fn keyword(request: &RunRequest) -> Result<Option<String>, BackendErr
     match (all.next(), all.next()) {
         (first, None) => Ok(first.cloned()),
         _ => Err(
-            BackendError::new("unsupported", "one keyword expression at a time, please")
+            BackendError::new(UNSUPPORTED, "one keyword expression at a time, please")
                 .with_hint("join them into one, in the framework's own language"),
         ),
     }

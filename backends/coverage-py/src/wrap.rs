@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use runner_core::backend::{BackendError, Mode, RunRequest};
+use runner_core::backend::{BackendError, Mode, RunRequest, UNSUPPORTED};
 use runner_core::facts::{Interpreter, Project};
 use runner_core::plan::{Artifact, Plan, Step};
 
@@ -85,7 +85,7 @@ fn measure(step: &mut Step, request: &RunRequest, interpreter: &Interpreter) -> 
         first.is_some_and(|word| word == "-m" || Path::new(word).extension().is_some_and(|end| end == "py"));
     if step.program != interpreter.path || !measurable {
         return Err(BackendError::new(
-            "unsupported",
+            UNSUPPORTED,
             format!(
                 "the step `{}` does not start a Python module, so coverage.py cannot measure it",
                 step.name

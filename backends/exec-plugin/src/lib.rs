@@ -8,9 +8,9 @@
 //! # use runner_core::{facts::Project, plan::Plan};
 //! # struct MyBackend;
 //! # impl TestBackend for MyBackend {
-//! #     fn info(&self) -> BackendInfo { unimplemented!() }
-//! #     fn plan(&self, _: &RunRequest, _: &Project) -> Result<Plan, BackendError> { unimplemented!() }
-//! #     fn reader(&self, _: &RunRequest) -> Box<dyn OutputReader> { unimplemented!() }
+//! #     fn info(&self) -> BackendInfo { unreachable!("only shown") }
+//! #     fn plan(&self, _: &RunRequest, _: &Project) -> Result<Plan, BackendError> { unreachable!("only shown") }
+//! #     fn reader(&self, _: &RunRequest) -> Box<dyn OutputReader> { unreachable!("only shown") }
 //! # }
 //! fn main() -> std::process::ExitCode {
 //!     exec_plugin::serve(MyBackend)

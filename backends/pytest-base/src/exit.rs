@@ -1,7 +1,7 @@
 //! What pytest's exit codes mean, and how an exit is put into words.
 
 use runner_core::event::ExitMeaning;
-use runner_core::plan::StepExit;
+use runner_core::plan::{StepExit, signal_name};
 
 /// pytest's own exit codes (`pytest.ExitCode`), and what a process of it can end with besides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,25 +55,6 @@ pub fn in_words(exit: &StepExit) -> String {
         },
         (None, None) => "ended without an exit code".to_owned(),
     }
-}
-
-/// The name of a signal a test process may die of. Only numbers that Linux and macOS share.
-fn signal_name(signal: i32) -> Option<&'static str> {
-    Some(match signal {
-        1 => "SIGHUP",
-        2 => "SIGINT",
-        3 => "SIGQUIT",
-        4 => "SIGILL",
-        5 => "SIGTRAP",
-        6 => "SIGABRT",
-        8 => "SIGFPE",
-        9 => "SIGKILL",
-        11 => "SIGSEGV",
-        13 => "SIGPIPE",
-        14 => "SIGALRM",
-        15 => "SIGTERM",
-        _ => return None,
-    })
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use super::prepare::{Common, perform};
 use super::rows::{self, warnings};
 use super::unanswered::unanswered;
 use super::{Desk, EnvironmentFacts, ErrorKind, OpError, Scope, Tool, locate, words};
-use crate::backend::{Capability, Mode};
+use crate::backend::{Capability, Mode, UNSUPPORTED};
 use crate::engine::{EventSink, Order, new_run_id};
 use crate::model::{CollectionError, Status};
 use crate::process::Cancel;
@@ -84,7 +84,7 @@ async fn order(desk: &Desk, arguments: &Arguments) -> Result<Order, OpError> {
     let info = order.backend.info();
     if !info.can(Capability::List) {
         let message = format!("backend `{}` cannot list tests", info.name);
-        return Err(OpError::new(ErrorKind::BadRequest, "unsupported", message));
+        return Err(OpError::new(ErrorKind::BadRequest, UNSUPPORTED, message));
     }
     order.keyword.clone_from(&arguments.keyword);
     order.markers.clone_from(&arguments.markers);

@@ -25,13 +25,12 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
-
 pub use self::private::remove_tree;
 pub use self::record::RunFolder;
 pub use self::scratch::Scratch;
 
 use self::private::{private_folder, unusable};
+use crate::digest::sha256;
 use crate::engine::is_run_id;
 use crate::facts::RunFacts;
 use crate::report::Report;
@@ -189,9 +188,7 @@ impl Store {
 
 /// The folder name of a repository: by its real path, so that two checkouts never share anything.
 fn key(root: &Path) -> String {
-    let digest = Sha256::digest(root.as_os_str().as_encoded_bytes());
-    let digits = digest.iter().take(10).flat_map(|byte| [byte >> 4, byte & 15]);
-    digits
-        .filter_map(|digit| char::from_digit(u32::from(digit), 16))
-        .collect()
+    let mut key = sha256(root.as_os_str().as_encoded_bytes());
+    key.truncate(20);
+    key
 }

@@ -14,12 +14,12 @@ use std::time::SystemTime;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use super::private::{self, open_file, private_folder, unusable};
 use super::{Store, StoreError};
 use crate::backend::BackendInfo;
 use crate::clock;
+use crate::digest::sha256;
 
 /// The largest program that is taken, in bytes.
 const LARGEST: u64 = 512 << 20;
@@ -186,15 +186,6 @@ pub fn read_program(path: &Path) -> io::Result<Vec<u8>> {
         return Err(io::Error::other(format!("it has more than {LARGEST} bytes")));
     }
     Ok(bytes)
-}
-
-/// In hexadecimal.
-pub fn sha256(bytes: &[u8]) -> String {
-    let digits = Sha256::digest(bytes);
-    let digits = digits.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    digits
-        .filter_map(|digit| char::from_digit(u32::from(digit), 16))
-        .collect()
 }
 
 fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {

@@ -1,6 +1,5 @@
 //! What was agreed to, on disk: one small file for each repository in the user's state folder.
 
-use std::fmt::Write as _;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -8,11 +7,11 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use super::owner;
 use super::surface::{Item, Surface};
 use crate::clock;
+use crate::digest::sha256;
 
 /// Larger records were not written here.
 const MAX_RECORD_BYTES: u64 = 1024 * 1024;
@@ -238,13 +237,4 @@ fn check_private(file: &File) -> Result<(), String> {
         return Err("other users can read or change it (its mode must be 0600)".to_owned());
     }
     Ok(())
-}
-
-/// In lower-case hexadecimal digits.
-pub(super) fn sha256(bytes: &[u8]) -> String {
-    let digest = Sha256::digest(bytes);
-    digest.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

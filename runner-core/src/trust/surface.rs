@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::config::{CommandBackend, Settings};
+use crate::digest::sha256;
 use crate::engine::clean::is_secret_name;
 
 /// Variables by which programs are told to load or run other code than their own, besides whole families of them.
@@ -56,8 +57,6 @@ pub enum Part {
     Pass(String),
     /// `python` of a suite, where detection would have chosen another one.
     Interpreter(String),
-    /// The content of a file that is loaded or run, such as a plug-in.
-    File(String),
 }
 
 impl Part {
@@ -68,7 +67,6 @@ impl Part {
             Self::Set(name) => format!("`{name}` under `env.set`"),
             Self::Pass(name) => format!("`{name}` under `env.pass`"),
             Self::Interpreter(suite) => format!("`python` of suite `{suite}`"),
-            Self::File(path) => format!("the file `{path}`"),
         }
     }
 }
@@ -89,7 +87,7 @@ pub struct Surface {
 
 impl Surface {
     /// The surface that a configuration's own words make. What needs a look at the machine is added by
-    /// [`Surface::add_interpreter`] and [`Surface::add_file`].
+    /// [`Surface::add_interpreter`].
     pub fn of(settings: &Settings) -> Self {
         let mut surface = Self::default();
         for (name, backend) in &settings.backends {
@@ -117,16 +115,6 @@ impl Surface {
         self.items.insert(Part::Interpreter(suite.to_owned()), vec![line]);
     }
 
-    /// A file that is loaded or run, bound to its content.
-    pub fn add_file(&mut self, path: &str, content: &[u8]) {
-        let line = format!(
-            "{} sha256 = {}",
-            shown(&Value::from(path)),
-            super::store::sha256(content)
-        );
-        self.items.insert(Part::File(path.to_owned()), vec![line]);
-    }
-
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
@@ -150,7 +138,7 @@ impl Surface {
 
     /// A name for exactly this surface.
     pub fn digest(&self) -> String {
-        super::store::sha256(self.lines().join("\n").as_bytes())
+        sha256(self.lines().join("\n").as_bytes())
     }
 
     /// Lines that are in this surface and not in what was agreed to (`+`), and, of parts that differ, the other way

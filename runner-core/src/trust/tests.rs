@@ -176,16 +176,6 @@ fn what_would_deceive_a_reader_is_spelled_out() {
 }
 
 #[test]
-fn a_file_is_bound_to_its_content() {
-    let mut one = Surface::default();
-    one.add_file("tools/plugin.so", b"good");
-    let mut other = Surface::default();
-    other.add_file("tools/plugin.so", b"gooe");
-    assert_ne!(one.digest(), other.digest());
-    assert!(one.lines()[0].starts_with("\"tools/plugin.so\" sha256 = "));
-}
-
-#[test]
 fn what_is_not_agreed_to_is_refused_with_the_command_to_type() {
     let place = Place::new();
     let trust = place.decide(&place.configure(COMMAND));
@@ -468,7 +458,7 @@ fn a_byte_of_a_plug_ins_file_changes_the_surface() {
             table: serde_json::Map::new(),
             file: Some(config::PluginFile {
                 path: "tools/x".to_owned(),
-                sha256: crate::store::plugins::sha256(content),
+                sha256: crate::digest::sha256(content),
             }),
             line: 1,
             places: std::collections::BTreeMap::new(),

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::path::Path;
 
-use runner_core::backend::BackendError;
+use runner_core::backend::{BackendError, UNSUPPORTED};
 use runner_core::wire::{Answer, CallError, ErrorData, Method, codes, excerpt};
 use serde::Deserialize;
 
@@ -49,7 +49,7 @@ impl Library {
             return Ok("null".to_owned());
         }
         let message = format!("backend `{}` cannot do `{}`", self.name, method.as_str());
-        Err(BackendError::new("unsupported", message).into())
+        Err(BackendError::new(UNSUPPORTED, message).into())
     }
 
     fn create(&mut self, params: &str) -> Result<String, CallError> {
@@ -88,7 +88,7 @@ impl Library {
             abi::ERROR | abi::PANICKED => Err(self.refusal(method, status, &bytes)),
             abi::UNSUPPORTED => {
                 let message = format!("backend `{}` cannot do `{method}`", self.name);
-                Err(BackendError::new("unsupported", message).into())
+                Err(BackendError::new(UNSUPPORTED, message).into())
             }
             other => {
                 let what = format!("the status {other}, which there is not (`{}`)", excerpt(&bytes));

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use runner_core::backend::BackendError;
+use runner_core::plan::signal_name;
 use runner_core::visible::visible;
 use runner_core::wire::{MAX_LINE, Method, excerpt};
 
@@ -121,7 +122,7 @@ impl Fault {
 fn ended(parting: &Parting) -> String {
     match (parting.code, parting.signal) {
         _ if parting.forced => "it closed its output and went on".to_owned(),
-        (_, Some(signal)) => signal_name(signal),
+        (_, Some(signal)) => signal_name(signal).map_or_else(|| format!("signal {signal}"), str::to_owned),
         (Some(code), None) => format!("exit code {code}"),
         (None, None) => "it is gone".to_owned(),
     }
@@ -138,27 +139,4 @@ fn last_words(message: &mut String, stderr: &[String]) {
         let cut: String = line.chars().take(LAST_WIDTH).collect();
         let _ = write!(message, "\n  {}", visible(&cut));
     }
-}
-
-/// The usual names; the numbers are those of Linux on common machines.
-fn signal_name(signal: i32) -> String {
-    let name = match signal {
-        1 => "SIGHUP",
-        2 => "SIGINT",
-        3 => "SIGQUIT",
-        4 => "SIGILL",
-        5 => "SIGTRAP",
-        6 => "SIGABRT",
-        8 => "SIGFPE",
-        9 => "SIGKILL",
-        11 => "SIGSEGV",
-        13 => "SIGPIPE",
-        14 => "SIGALRM",
-        15 => "SIGTERM",
-        _ if cfg!(target_os = "linux") && signal == 7 => "SIGBUS",
-        _ if cfg!(target_os = "linux") && signal == 31 => "SIGSYS",
-        _ if cfg!(target_os = "macos") && signal == 10 => "SIGBUS",
-        other => return format!("signal {other}"),
-    };
-    name.to_owned()
 }
