@@ -27,8 +27,9 @@ const READS_A_TURN: usize = 4;
 const ROOM: usize = 256 << 10;
 /// How long a stream rests that had only a little to say, so that a process that says a little often (a line for each
 /// of its tests) does not wake the server each time. What it says meanwhile waits in the kernel, and its end is not
-/// delayed: then what is there is read at once.
-const REST: Duration = Duration::from_millis(10);
+/// delayed: then what is there is read at once. The runtime does not watch a resting stream: its poll would wake for
+/// each write all the same, which costs the writer and the server more than the line itself.
+const REST: Duration = Duration::from_millis(20);
 /// A little, in bytes. A stream that says more never rests: its writer would have to wait.
 const LITTLE: usize = 8 << 10;
 /// How long the rest is read when nobody of the job should be writing any more.
@@ -188,7 +189,9 @@ impl Output {
     /// Whether nobody can write any more.
     #[cfg(any(not(target_os = "linux"), test))]
     pub(super) fn is_closed(&self) -> bool {
-        self.stdout.fd.is_none() && self.stderr.fd.is_none() && self.channel.fd.is_none()
+        [&self.stdout, &self.stderr, &self.channel]
+            .iter()
+            .all(|source| matches!(source.end, End::Closed))
     }
 
     /// Reads what is there already, without waiting for an end that a stranger may hold back, and hands on every last
@@ -224,11 +227,46 @@ impl Output {
 /// One stream being read.
 #[derive(Debug)]
 struct Source {
-    fd: Option<AsyncFd<OwnedFd>>,
+    end: End,
     stream: Stream,
     splitter: LineSplitter,
     buffer: Vec<u8>,
-    rests_until: Option<tokio::time::Instant>,
+}
+
+/// The server's end of a stream.
+#[derive(Debug)]
+enum End {
+    Watched(AsyncFd<OwnedFd>),
+    Resting {
+        fd: OwnedFd,
+        until: tokio::time::Instant,
+    },
+    Closed,
+}
+
+impl End {
+    fn watch(fd: OwnedFd) -> Self {
+        watched(fd).map_or(Self::Closed, Self::Watched)
+    }
+
+    /// Lets a watched stream rest.
+    fn rest(&mut self) {
+        *self = match std::mem::replace(self, Self::Closed) {
+            Self::Watched(fd) => Self::Resting {
+                fd: fd.into_inner(),
+                until: tokio::time::Instant::now() + REST,
+            },
+            other => other,
+        };
+    }
+
+    /// Ends a rest, also before its time.
+    fn wake(&mut self) {
+        *self = match std::mem::replace(self, Self::Closed) {
+            Self::Resting { fd, .. } => Self::watch(fd),
+            other => other,
+        };
+    }
 }
 
 impl Source {
@@ -240,22 +278,20 @@ impl Source {
             TEXT_LINE
         };
         Ok(Self {
-            fd: Some(watched(fd)?),
+            end: End::Watched(watched(fd)?),
             stream,
             splitter: LineSplitter::new(limit),
             buffer: vec![0; READ],
-            rests_until: None,
         })
     }
 
     /// A stream that nobody writes to.
     fn closed() -> Self {
         Self {
-            fd: None,
+            end: End::Closed,
             stream: Stream::Stdout,
             splitter: LineSplitter::new(0),
             buffer: Vec::new(),
-            rests_until: None,
         }
     }
 
@@ -263,32 +299,35 @@ impl Source {
     async fn next(&mut self) -> Vec<String> {
         let mut lines = Vec::new();
         while lines.is_empty() {
-            let Some(fd) = &self.fd else {
-                return std::future::pending().await;
+            let fd = match &self.end {
+                End::Watched(fd) => fd,
+                End::Resting { until, .. } => {
+                    tokio::time::sleep_until(*until).await;
+                    self.end.wake();
+                    continue;
+                }
+                End::Closed => return std::future::pending().await,
             };
-            if let Some(until) = self.rests_until {
-                tokio::time::sleep_until(until).await;
-                self.rests_until = None;
-            }
             // Whether the descriptor is really empty is found out by reading; reading on after a full turn must not
             // wait for news.
-            let reached = match fd.readable().await {
+            let (reached, bytes) = match fd.readable().await {
                 Ok(mut ready) => {
-                    let (reached, bytes) =
-                        read(fd.get_ref(), &mut self.buffer, &mut self.splitter, &mut lines);
-                    if reached == Reached::Empty {
+                    let turn = read(fd.get_ref(), &mut self.buffer, &mut self.splitter, &mut lines);
+                    if turn.0 == Reached::Empty {
                         ready.clear_ready();
-                        self.rests_until =
-                            (bytes > 0 && bytes < LITTLE).then(|| tokio::time::Instant::now() + REST);
                     }
-                    reached
+                    turn
                 }
-                Err(_) => Reached::End,
+                Err(_) => (Reached::End, 0),
             };
-            if reached == Reached::End {
-                self.fd = None;
-                self.splitter.finish(&mut lines);
-                break;
+            match reached {
+                Reached::Empty if bytes > 0 && bytes < LITTLE => self.end.rest(),
+                Reached::Empty | Reached::More => {}
+                Reached::End => {
+                    self.end = End::Closed;
+                    self.splitter.finish(&mut lines);
+                    break;
+                }
             }
         }
         lines
@@ -297,19 +336,21 @@ impl Source {
     /// One turn without waiting, and whether there may be more.
     fn read_now(&mut self) -> (Vec<String>, bool) {
         let mut lines = Vec::new();
-        let reached = match &self.fd {
-            Some(fd) => read(fd.get_ref(), &mut self.buffer, &mut self.splitter, &mut lines).0,
-            None => Reached::End,
+        let fd = match &self.end {
+            End::Watched(fd) => fd.get_ref(),
+            End::Resting { fd, .. } => fd,
+            End::Closed => return (lines, false),
         };
+        let (reached, _) = read(fd, &mut self.buffer, &mut self.splitter, &mut lines);
         if reached == Reached::End {
-            self.fd = None;
+            self.end = End::Closed;
         }
         (lines, reached == Reached::More)
     }
 
     fn finish(&mut self) -> Vec<String> {
         let mut lines = Vec::new();
-        self.fd = None;
+        self.end = End::Closed;
         self.splitter.finish(&mut lines);
         lines
     }
