@@ -11,5 +11,5 @@ pub mod text;
 pub mod trouble;
 
 pub use command::base_plan;
-pub use options::{PytestVersion, needs, option_specs, pytest_version};
+pub use options::{PytestVersion, info, pytest_version};
 pub use said::Said;

@@ -1,10 +1,31 @@
-//! What every pytest backend takes from a suite and wants from an interpreter.
+//! What every pytest backend says of itself: what it can, takes from a suite and wants from an interpreter.
 
-use runner_core::backend::{Need, OptionKind, OptionSpec};
+use std::collections::BTreeSet;
+
+use runner_core::backend::{BackendInfo, Capability, Need, OptionKind, OptionSpec};
 use runner_core::facts::Project;
 
+/// What the backend `name` says of itself, if it needs nothing beside pytest.
+pub fn info(name: &str) -> BackendInfo {
+    BackendInfo {
+        name: name.to_owned(),
+        framework: "pytest".to_owned(),
+        language: "python".to_owned(),
+        capabilities: BTreeSet::from([
+            Capability::Run,
+            Capability::List,
+            Capability::Single,
+            Capability::Keyword,
+            Capability::Stream,
+            Capability::MaxFailures,
+        ]),
+        needs: vec![Need::Python, Need::PythonPackage("pytest".to_owned())],
+        options: option_specs(),
+    }
+}
+
 /// The keys that may stand under `options` of a suite with a pytest backend.
-pub fn option_specs() -> Vec<OptionSpec> {
+fn option_specs() -> Vec<OptionSpec> {
     let spec = |name: &str, kind, about: &str| OptionSpec {
         name: name.to_owned(),
         kind,
@@ -22,11 +43,6 @@ pub fn option_specs() -> Vec<OptionSpec> {
             "more arguments for pytest, on every run of the suite",
         ),
     ]
-}
-
-/// What every pytest backend cannot do without.
-pub fn needs() -> Vec<Need> {
-    vec![Need::Python, Need::PythonPackage("pytest".to_owned())]
 }
 
 /// A pytest release, as far as its version decides how it is called.

@@ -13,10 +13,7 @@ mod session;
 mod stack;
 mod trial;
 
-use std::collections::BTreeSet;
-
-use pytest_base::{needs, option_specs};
-use runner_core::backend::{BackendError, BackendInfo, Capability, OutputReader, RunRequest, TestBackend};
+use runner_core::backend::{BackendError, BackendInfo, OutputReader, RunRequest, TestBackend};
 use runner_core::facts::Project;
 use runner_core::plan::Plan;
 
@@ -29,21 +26,7 @@ pub const NAME: &str = "pytest-events";
 
 impl TestBackend for PytestEvents {
     fn info(&self) -> BackendInfo {
-        BackendInfo {
-            name: NAME.to_owned(),
-            framework: "pytest".to_owned(),
-            language: "python".to_owned(),
-            capabilities: BTreeSet::from([
-                Capability::Run,
-                Capability::List,
-                Capability::Single,
-                Capability::Keyword,
-                Capability::Stream,
-                Capability::MaxFailures,
-            ]),
-            needs: needs(),
-            options: option_specs(),
-        }
+        pytest_base::info(NAME)
     }
 
     fn plan(&self, request: &RunRequest, project: &Project) -> Result<Plan, BackendError> {

@@ -6,12 +6,8 @@
 
 mod report;
 
-use std::collections::BTreeSet;
-
 use pytest_base::text::{self, TextReader};
-use runner_core::backend::{
-    BackendError, BackendInfo, Capability, Mode, Need, OutputReader, RunRequest, TestBackend,
-};
+use runner_core::backend::{BackendError, BackendInfo, Mode, Need, OutputReader, RunRequest, TestBackend};
 use runner_core::event::{Ending, EndingKind, TestEvent};
 use runner_core::facts::Project;
 use runner_core::plan::{Artifact, Artifacts, Lines, Plan, StepExit};
@@ -40,33 +36,17 @@ pub struct PytestJson;
 
 impl TestBackend for PytestJson {
     fn info(&self) -> BackendInfo {
-        let mut needs = pytest_base::needs();
-        needs.push(Need::PythonPackage("pytest-json-report".to_owned()));
-        BackendInfo {
-            name: "pytest-json".to_owned(),
-            framework: "pytest".to_owned(),
-            language: "python".to_owned(),
-            capabilities: BTreeSet::from([
-                Capability::Run,
-                Capability::List,
-                Capability::Single,
-                Capability::Keyword,
-                Capability::Stream,
-                Capability::MaxFailures,
-            ]),
-            needs,
-            options: pytest_base::option_specs(),
-        }
+        let mut info = pytest_base::info("pytest-json");
+        info.needs
+            .push(Need::PythonPackage("pytest-json-report".to_owned()));
+        info
     }
 
     fn plan(&self, request: &RunRequest, project: &Project) -> Result<Plan, BackendError> {
-        let version = pytest_base::pytest_version(project);
+        let mut plan = text::plan(request, project, &OPTIONS)?;
         if request.mode == Mode::List {
-            return pytest_base::base_plan(request, project, &text::list_arguments(version));
+            return Ok(plan);
         }
-        let mut last = text::run_arguments(version);
-        last.extend(OPTIONS.map(str::to_owned));
-        let mut plan = pytest_base::base_plan(request, project, &last)?;
         for (number, step) in plan.steps.iter_mut().enumerate() {
             let name = artifact(number);
             let path = request.scratch.join(file_name(&request.nonce, number));
@@ -78,7 +58,6 @@ impl TestBackend for PytestJson {
                 .map_or(0, |at| at + 1);
             step.args
                 .insert(place, format!("--json-report-file={}", path.display()));
-            text::unbuffered(step);
             plan.artifacts.push(Artifact { name, path });
         }
         Ok(plan)
@@ -119,7 +98,7 @@ impl OutputReader for Reader {
                 .map_err(|why| warnings.push(why))
                 .ok()
         };
-        let ending = self.0.finish(exits, exact, events);
+        let ending = self.0.settle(exits, exact, events);
         // Why a run that did not reach its end has no report needs no telling.
         if matches!(ending.kind, EndingKind::Completed | EndingKind::Stopped) {
             events.extend(warnings.into_iter().map(|why| TestEvent::Warning {

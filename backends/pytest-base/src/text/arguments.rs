@@ -1,14 +1,36 @@
 //! What a text backend adds to pytest's command line. All of it changes what is printed, none of it what is run.
 
-use runner_core::plan::Step;
+use runner_core::backend::{BackendError, Mode, RunRequest};
+use runner_core::facts::Project;
+use runner_core::plan::Plan;
 
-use crate::options::PytestVersion;
+use crate::options::{self, PytestVersion};
 
 impl PytestVersion {
     /// The first release with a verbosity of its own for test cases.
     const CASE_VERBOSITY: Self = Self { major: 8, minor: 1 };
     /// The first release with a verbosity of its own for sub-tests.
     const SUBTEST_VERBOSITY: Self = Self { major: 9, minor: 0 };
+}
+
+/// The command lines whose output [`super::TextReader`] reads. `more`: further options for a run.
+pub fn plan(request: &RunRequest, project: &Project, more: &[&str]) -> Result<Plan, BackendError> {
+    let version = options::pytest_version(project);
+    let last = match request.mode {
+        Mode::Run => {
+            let mut words = run_arguments(version);
+            words.extend(more.iter().map(|&word| word.to_owned()));
+            words
+        }
+        Mode::List => list_arguments(version),
+    };
+    let mut plan = crate::base_plan(request, project, &last)?;
+    for step in &mut plan.steps {
+        // What tests print arrives at once, so that a run that is killed leaves it. pytest flushes its own lines itself.
+        step.env
+            .insert("PYTHONUNBUFFERED".to_owned(), Some("1".to_owned()));
+    }
+    Ok(plan)
 }
 
 /// For a run. `version`: `None` where the installed pytest is not known.
@@ -18,7 +40,7 @@ impl PytestVersion {
 /// - Every duration, because that list alone names tests by their nodeid, whatever the working folder.
 /// - A counter behind each verdict; no test prints the next one by accident.
 /// - Tracebacks, also where the project switches them off: they hold the messages.
-pub fn run_arguments(version: Option<PytestVersion>) -> Vec<String> {
+fn run_arguments(version: Option<PytestVersion>) -> Vec<String> {
     let mut words: Vec<String> = [
         "--verbosity=1",
         "-rpsxXEf",
@@ -35,14 +57,8 @@ pub fn run_arguments(version: Option<PytestVersion>) -> Vec<String> {
     words
 }
 
-/// Lets what tests print arrive at once, so that a run that is killed leaves it. pytest flushes its own lines itself.
-pub fn unbuffered(step: &mut Step) {
-    step.env
-        .insert("PYTHONUNBUFFERED".to_owned(), Some("1".to_owned()));
-}
-
 /// For a listing: one nodeid a line.
-pub fn list_arguments(version: Option<PytestVersion>) -> Vec<String> {
+fn list_arguments(version: Option<PytestVersion>) -> Vec<String> {
     let mut words: Vec<String> = ["--verbosity=-1", "--color=no", "--tb=auto"]
         .map(str::to_owned)
         .to_vec();

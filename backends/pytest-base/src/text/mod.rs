@@ -21,7 +21,7 @@ mod settle;
 mod tail;
 mod word;
 
-pub use arguments::{list_arguments, run_arguments, unbuffered};
+pub use arguments::plan;
 pub use failures::location;
 pub use reader::{Exact, TextReader};
 

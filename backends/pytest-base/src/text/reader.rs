@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use runner_core::backend::{Mode, RunRequest};
+use runner_core::backend::{BackendError, Mode, OutputReader, RunRequest};
 use runner_core::event::{Ending, EndingKind, ExitMeaning, TestEvent};
 use runner_core::model::{CollectionError, TestResult};
-use runner_core::plan::{Lines, StepExit, Stream};
+use runner_core::plan::{Artifacts, Lines, StepExit, Stream};
 
 use super::listing::Listing;
 use super::session::Session;
@@ -26,7 +26,7 @@ pub struct Exact {
     pub exit_code: Option<i32>,
 }
 
-/// Reads the standard output of pytest runs started with [`super::run_arguments`] or [`super::list_arguments`].
+/// Reads the standard output of pytest runs planned with [`super::plan`].
 #[derive(Debug)]
 pub struct TextReader {
     request: RunRequest,
@@ -49,7 +49,7 @@ impl TextReader {
         }
     }
 
-    pub fn read(&mut self, lines: &Lines, events: &mut Vec<TestEvent>) {
+    fn hear(&mut self, lines: &Lines, events: &mut Vec<TestEvent>) {
         while self.parts.len() <= lines.step {
             self.parts.push(Part {
                 session: Session::new(&self.request.cwd),
@@ -71,7 +71,7 @@ impl TextReader {
     }
 
     /// Settles all sessions. `exact` gives a session's rows by its step, where another source has them.
-    pub fn finish(
+    pub fn settle(
         &mut self,
         exits: &[StepExit],
         mut exact: impl FnMut(usize) -> Option<Exact>,
@@ -86,7 +86,7 @@ impl TextReader {
                     stream: Stream::Stdout,
                     lines: Vec::new(),
                 };
-                self.read(&nothing, events);
+                self.hear(&nothing, events);
             }
             let part = &mut self.parts[step];
             let this = match self.request.mode {
@@ -101,6 +101,22 @@ impl TextReader {
         ending.unwrap_or_else(|| {
             Ending::because(EndingKind::Broken, ExitMeaning::Other, "pytest was not started")
         })
+    }
+}
+
+/// With the text as the only source.
+impl OutputReader for TextReader {
+    fn read(&mut self, lines: &Lines, events: &mut Vec<TestEvent>) {
+        self.hear(lines, events);
+    }
+
+    fn finish(
+        &mut self,
+        exits: &[StepExit],
+        _files: &Artifacts,
+        events: &mut Vec<TestEvent>,
+    ) -> Result<Ending, BackendError> {
+        Ok(self.settle(exits, |_| None, events))
     }
 }
 
