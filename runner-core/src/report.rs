@@ -1,6 +1,7 @@
 //! The report: the fold of a run's events. Never written by hand, always recomputable.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 
@@ -22,6 +23,33 @@ pub struct Report {
     pub cause: Option<EndCause>,
     pub duration_s: f64,
     pub warnings: Vec<String>,
+}
+
+/// A report that grows while others look at it. Clones share.
+#[derive(Clone, Debug, Default)]
+pub struct SharedReport(Arc<Mutex<Arc<Report>>>);
+
+impl SharedReport {
+    /// Takes in one event.
+    pub fn add(&self, event: &RunEvent) {
+        // Copies only if somebody still holds an earlier `so_far`.
+        Arc::make_mut(&mut self.lock()).add(event);
+    }
+
+    /// Looks at it without keeping it.
+    pub fn look<T>(&self, look: impl FnOnce(&Report) -> T) -> T {
+        look(&self.lock())
+    }
+
+    /// The report as it stands.
+    pub fn so_far(&self) -> Arc<Report> {
+        Arc::clone(&self.lock())
+    }
+
+    /// A panic elsewhere leaves the report as it was: it is still the truth so far.
+    fn lock(&self) -> MutexGuard<'_, Arc<Report>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// One execution of the plan.

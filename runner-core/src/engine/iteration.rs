@@ -16,6 +16,7 @@ use super::{Engine, Order, blocking};
 use crate::event::{EndCause, Ending, EndingKind, ExitMeaning, RunEvent};
 use crate::plan::{Artifacts, Plan, StdoutUse, Step, StepExit, Stream};
 use crate::process::{Cancel, Exited, Job, ProcessError};
+use crate::report::{Iteration, Report};
 use crate::store::remove_tree;
 
 /// Between SIGTERM and SIGKILL when a time limit has passed and the suite says nothing.
@@ -119,9 +120,12 @@ impl Going<'_> {
     ) -> Ending {
         let (events, ending) = reading.finish(exits, files);
         record.tests(self.number, events);
-        let seen = record.report().iterations.get(self.number as usize - 1);
         let green_exit = ending.kind == EndingKind::Completed && ending.exit == ExitMeaning::Ok;
-        if green_exit && seen.is_some_and(crate::report::Iteration::has_failures) {
+        let failed = |report: &Report| {
+            let seen = report.iterations.get(self.number as usize - 1);
+            seen.is_some_and(Iteration::has_failures)
+        };
+        if green_exit && record.report().look(failed) {
             record
                 .warn("the exit code says that all is well, but tests failed; the failures count".to_owned());
         }

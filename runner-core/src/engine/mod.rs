@@ -38,7 +38,7 @@ use crate::event::{EndCause, RunEvent};
 use crate::facts::Project;
 use crate::policy::Policy;
 use crate::process::{Cancel, Supervisor};
-use crate::report::{Iteration, Report};
+use crate::report::{Iteration, Report, SharedReport};
 use crate::selector::Selection;
 use crate::store::Store;
 
@@ -101,11 +101,19 @@ impl Engine {
         }
     }
 
-    /// Carries out an order. Always ends with one final event, and a report that is the fold of what the sink saw.
+    /// Carries out an order. Always ends with one final event, and a report that is the fold of what the sink saw; it
+    /// grows in `report`, which must be new.
     /// `run_id` is made by [`new_run_id`]. The first event comes before the run waits for its slot, so a report without
     /// an iteration is a queued run.
-    pub async fn run(&self, run_id: String, order: Order, cancel: Cancel, sink: EventSink<'_>) -> Report {
-        let mut record = Record::new(sink, Cleaner::new(self.redactor(&order)));
+    pub async fn run(
+        &self,
+        run_id: String,
+        order: Order,
+        cancel: Cancel,
+        report: SharedReport,
+        sink: EventSink<'_>,
+    ) -> Arc<Report> {
+        let mut record = Record::new(report, sink, Cleaner::new(self.redactor(&order)));
         let cause = guarded(self.carry_out(&run_id, &order, &cancel, &mut record)).await;
         blocking(|| record.finish(cause))
     }
@@ -144,8 +152,8 @@ impl Engine {
         };
         let cause = self.iterate(order, &prepared, cancel, &until, record).await;
         blocking(|| {
-            if order.policy.private_folders && record.report().iterations.iter().any(Iteration::has_failures)
-            {
+            let failed = |report: &Report| report.iterations.iter().any(Iteration::has_failures);
+            if order.policy.private_folders && record.report().look(failed) {
                 record.keep_temporary_files(&prepared.tmp());
             }
             drop(prepared);

@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::Arc;
 
 use tokio::time::Instant;
 
@@ -10,13 +11,13 @@ use super::clean::Cleaner;
 use super::output::Output;
 use crate::event::{EndCause, RunEvent, TestEvent};
 use crate::facts::RunFacts;
-use crate::report::Report;
+use crate::report::{Report, SharedReport};
 use crate::store::{RunFolder, Store};
 
 pub(super) struct Record<'a> {
     sink: Option<EventSink<'a>>,
     cleaner: Cleaner,
-    report: Report,
+    report: SharedReport,
     folder: Option<RunFolder>,
     started: Instant,
     begun: bool,
@@ -24,11 +25,11 @@ pub(super) struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    pub(super) fn new(sink: EventSink<'a>, cleaner: Cleaner) -> Self {
+    pub(super) fn new(report: SharedReport, sink: EventSink<'a>, cleaner: Cleaner) -> Self {
         Self {
             sink: Some(sink),
             cleaner,
-            report: Report::default(),
+            report,
             folder: None,
             started: Instant::now(),
             begun: false,
@@ -91,7 +92,7 @@ impl<'a> Record<'a> {
         output.finish(&mut self.cleaner, self.folder.as_mut())
     }
 
-    pub(super) fn report(&self) -> &Report {
+    pub(super) fn report(&self) -> &SharedReport {
         &self.report
     }
 
@@ -103,9 +104,9 @@ impl<'a> Record<'a> {
     }
 
     /// Closes the books. The report is the fold of all that the sink saw.
-    pub(super) fn finish(mut self, cause: EndCause) -> Report {
+    pub(super) fn finish(mut self, cause: EndCause) -> Arc<Report> {
         self.end(cause);
-        std::mem::take(&mut self.report)
+        self.report.so_far()
     }
 
     fn end(&mut self, cause: EndCause) {
@@ -126,7 +127,7 @@ impl<'a> Record<'a> {
         let duration_s = self.started.elapsed().as_secs_f64();
         self.emit(RunEvent::Finished { cause, duration_s });
         if let Some(folder) = self.folder.take() {
-            folder.close(&self.report);
+            folder.close(self.report.look(Report::status));
         }
     }
 }

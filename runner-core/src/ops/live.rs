@@ -1,4 +1,5 @@
-//! The runs of this process that have not ended: what a background run, a second agent or `cancel_run` asks about.
+//! The runs of this process: those that go on, for a background run, a second agent or `cancel_run`; and the records
+//! that somebody is likely to ask for next.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,7 +8,7 @@ use tokio::sync::watch;
 
 use crate::event::{EndCause, RunEvent};
 use crate::process::Cancel;
-use crate::report::Report;
+use crate::report::{Report, SharedReport};
 
 /// How many ended runs are kept that are not stored on disk.
 const KEPT_WITHOUT_STORE: usize = 16;
@@ -21,10 +22,11 @@ pub struct LiveRuns {
 #[derive(Default)]
 struct Table {
     live: BTreeMap<String, Arc<LiveRun>>,
-    /// Oldest first.
-    ended: Vec<Arc<LiveRun>>,
-    /// The ended run that was last read from disk: whoever pages through it asks for it again and again.
-    read: Option<Arc<Report>>,
+    /// Records of ended runs that are not on disk, oldest first.
+    unstored: Vec<Arc<Report>>,
+    /// The record of the run that ended, or was read from disk, last: whoever pages through it asks for it again and
+    /// again.
+    last: Option<Arc<Report>>,
 }
 
 /// One run: its record so far, and the way to end it.
@@ -33,14 +35,19 @@ pub struct LiveRun {
     /// As in [`crate::facts::RunFacts::tool`]; known before the record begins.
     pub tool: &'static str,
     pub cancel: Cancel,
-    report: Mutex<Report>,
+    report: SharedReport,
     ended: watch::Sender<bool>,
 }
 
 impl LiveRun {
     /// Looks at the record so far.
     pub fn look<T>(&self, look: impl FnOnce(&Report) -> T) -> T {
-        look(&lock(&self.report))
+        self.report.look(look)
+    }
+
+    /// The record as it stands.
+    pub(super) fn so_far(&self) -> Arc<Report> {
+        self.report.so_far()
     }
 
     pub fn has_ended(&self) -> bool {
@@ -56,10 +63,9 @@ impl LiveRun {
 }
 
 impl LiveRuns {
+    /// A run that goes on.
     pub fn get(&self, run_id: &str) -> Option<Arc<LiveRun>> {
-        let table = lock(&self.runs);
-        let ended = || table.ended.iter().find(|run| run.run_id == run_id);
-        table.live.get(run_id).or_else(ended).cloned()
+        lock(&self.runs).live.get(run_id).cloned()
     }
 
     /// The runs that go on.
@@ -67,20 +73,17 @@ impl LiveRuns {
         lock(&self.runs).live.values().cloned().collect()
     }
 
-    /// The record of an ended run, if it was the last to be read from disk. It does not change any more.
-    pub(super) fn read_before(&self, run_id: &str) -> Option<Arc<Report>> {
+    /// The record of an ended run, if it is at hand. It does not change any more.
+    pub(super) fn at_hand(&self, run_id: &str) -> Option<Arc<Report>> {
         let table = lock(&self.runs);
-        table
-            .read
-            .as_ref()
-            .filter(|report| report.facts.run_id == run_id)
-            .cloned()
+        let mut kept = table.last.iter().chain(&table.unstored);
+        kept.find(|report| report.facts.run_id == run_id).cloned()
     }
 
-    /// Keeps the record of a run that has ended.
-    pub(super) fn keep_read(&self, report: &Arc<Report>) {
+    /// Keeps the record of a run that has ended at hand, until the next one.
+    pub(super) fn keep(&self, report: &Arc<Report>) {
         if report.cause.is_some() {
-            lock(&self.runs).read = Some(Arc::clone(report));
+            lock(&self.runs).last = Some(Arc::clone(report));
         }
     }
 
@@ -104,40 +107,41 @@ impl LiveRuns {
             run_id: run_id.to_owned(),
             tool,
             cancel,
-            report: Mutex::default(),
+            report: SharedReport::default(),
             ended: watch::Sender::new(false),
         });
         lock(&self.runs).live.insert(run_id.to_owned(), Arc::clone(&run));
         Recording {
             run,
             runs: self.clone(),
-            forget: false,
+            stored: false,
         }
     }
 }
 
-/// Keeps a live run's record; ends it however its task ends.
+/// Holds a run among the live ones; ends its record however its task ends.
 pub(super) struct Recording {
     run: Arc<LiveRun>,
     runs: LiveRuns,
-    forget: bool,
+    stored: bool,
 }
 
 impl Recording {
-    pub(super) fn take(&self, event: &RunEvent) {
-        lock(&self.run.report).add(event);
+    /// Where the run's record grows.
+    pub(super) fn report(&self) -> &SharedReport {
+        &self.run.report
     }
 
-    /// Whether the record need not be kept here once it has ended, since it can be read from disk.
-    pub(super) fn forget_if(&mut self, stored: bool) {
-        self.forget = stored;
+    /// Says that the record can be read from disk, too.
+    pub(super) fn is_stored(&mut self) {
+        self.stored = true;
     }
 }
 
 impl Drop for Recording {
     fn drop(&mut self) {
         // Without effect if the record has its end: this is for a task that was dropped.
-        self.take(&RunEvent::Finished {
+        self.run.report.add(&RunEvent::Finished {
             cause: EndCause::Cancelled {
                 by: self.run.cancel.by().to_owned(),
             },
@@ -145,12 +149,14 @@ impl Drop for Recording {
         });
         let mut table = lock(&self.runs.runs);
         table.live.remove(&self.run.run_id);
-        if !self.forget {
-            table.ended.push(Arc::clone(&self.run));
-            if table.ended.len() > KEPT_WITHOUT_STORE {
-                table.ended.remove(0);
+        let report = self.run.report.so_far();
+        if !self.stored {
+            table.unstored.push(Arc::clone(&report));
+            if table.unstored.len() > KEPT_WITHOUT_STORE {
+                table.unstored.remove(0);
             }
         }
+        table.last = Some(report);
         drop(table);
         self.run.ended.send_replace(true);
     }
@@ -164,7 +170,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::facts::RunFacts;
     use crate::model::Status;
+
+    fn started(run_id: &str) -> RunEvent {
+        RunEvent::Started(Box::new(RunFacts {
+            run_id: run_id.to_owned(),
+            ..RunFacts::default()
+        }))
+    }
 
     #[tokio::test]
     async fn a_run_is_live_until_its_recording_is_dropped() {
@@ -172,7 +186,7 @@ mod tests {
         let mut recording = runs.begin("r1", "run_suite", Cancel::new());
         let run = runs.get("r1").unwrap();
         assert_eq!(run.look(Report::status), Status::Queued);
-        recording.forget_if(true);
+        recording.is_stored();
         drop(recording);
         run.ended().await;
         assert!(runs.get("r1").is_none());
@@ -182,12 +196,12 @@ mod tests {
     async fn without_a_store_the_last_records_stay_here() {
         let runs = LiveRuns::default();
         for number in 0..KEPT_WITHOUT_STORE + 3 {
-            drop(runs.begin(&format!("r{number}"), "run_suite", Cancel::new()));
+            let run_id = format!("r{number}");
+            let recording = runs.begin(&run_id, "run_suite", Cancel::new());
+            recording.report().add(&started(&run_id));
         }
-        assert!(runs.get("r2").is_none());
-        let kept = runs.get("r3").unwrap();
-        assert!(kept.has_ended());
-        assert_eq!(kept.look(Report::status), Status::Cancelled);
+        assert!(runs.at_hand("r2").is_none());
+        assert_eq!(runs.at_hand("r3").unwrap().status(), Status::Cancelled);
         assert!(runs.all().is_empty());
     }
 
@@ -206,15 +220,20 @@ mod tests {
     }
 
     #[test]
-    fn only_an_ended_run_is_kept_after_reading_it() {
+    fn the_run_that_ended_last_is_at_hand() {
         let runs = LiveRuns::default();
         let mut report = Report::default();
         report.facts.run_id = "r1".into();
-        runs.keep_read(&Arc::new(report.clone()));
-        assert!(runs.read_before("r1").is_none());
+        runs.keep(&Arc::new(report.clone()));
+        assert!(runs.at_hand("r1").is_none(), "it goes on");
         report.cause = Some(EndCause::Done);
-        runs.keep_read(&Arc::new(report));
-        assert!(runs.read_before("r1").is_some());
-        assert!(runs.read_before("r2").is_none());
+        runs.keep(&Arc::new(report));
+        assert!(runs.at_hand("r1").is_some());
+        let mut recording = runs.begin("r2", "run_suite", Cancel::new());
+        recording.report().add(&started("r2"));
+        recording.is_stored();
+        drop(recording);
+        assert!(runs.at_hand("r2").is_some());
+        assert!(runs.at_hand("r1").is_none());
     }
 }

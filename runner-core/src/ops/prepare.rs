@@ -1,6 +1,7 @@
 //! From arguments to an order for the engine: suite, folder, interpreter, backend, selection, time limit.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::live::Recording;
@@ -11,8 +12,7 @@ use crate::backend::{Capability, Mode};
 use crate::config::{Env, Suite};
 use crate::engine::{EventSink, Order, child_environment, new_run_id};
 use crate::environment::Environment;
-use crate::event::RunEvent;
-use crate::facts::Project;
+use crate::facts::{Project, RunFacts};
 use crate::model::Status;
 use crate::process::Cancel;
 use crate::project::{self, Choice, ProjectError};
@@ -326,7 +326,7 @@ pub(super) async fn perform(
     order: Order,
     cancel: Cancel,
     sink: EventSink<'_>,
-) -> Report {
+) -> Arc<Report> {
     let recording = desk.live.begin(&run_id, order.tool, cancel.clone());
     carry_out(desk, run_id, order, cancel, recording, sink).await
 }
@@ -338,20 +338,15 @@ async fn carry_out(
     cancel: Cancel,
     mut recording: Recording,
     sink: EventSink<'_>,
-) -> Report {
-    let mut both = |event: &RunEvent| {
-        recording.take(event);
-        sink(event);
-    };
+) -> Arc<Report> {
+    let growing = recording.report().clone();
     // Boxed: an engine's future is large, and every tool's contains one.
-    let report = Box::pin(desk.engine.run(run_id, order, cancel, &mut both)).await;
-    let run_id = &report.facts.run_id;
-    let stored = desk
-        .engine
-        .store
-        .as_ref()
-        .and_then(|store| store.latest(&desk.root, |facts| facts.run_id == *run_id));
-    recording.forget_if(stored.is_some());
+    let report = Box::pin(desk.engine.run(run_id, order, cancel, growing, sink)).await;
+    let is_it = |facts: &RunFacts| facts.run_id == report.facts.run_id;
+    let store = desk.engine.store.as_ref();
+    if store.is_some_and(|store| store.latest(&desk.root, is_it).is_some()) {
+        recording.is_stored();
+    }
     report
 }
 

@@ -228,7 +228,10 @@ fn failed_of(desk: &Desk, run: &str, common: &mut Common) -> Result<(), OpError>
             format!("no test failed in run {run_id}"),
         ));
     }
-    common.scope.suite.get_or_insert(report.facts.suite);
+    common
+        .scope
+        .suite
+        .get_or_insert_with(|| report.facts.suite.clone());
     common
         .scope
         .cwd

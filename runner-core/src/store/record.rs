@@ -9,7 +9,7 @@ use super::StoreError;
 use super::folder::{EVENTS, FILES, LOCK, OUTPUT, SUMMARY};
 use super::private::{Lock, create_file, private_folder, unusable};
 use crate::event::{RunEvent, TestEvent};
-use crate::report::Report;
+use crate::model::Status;
 
 /// How long an event may wait in memory while a run goes on, so that 30,000 tests do not mean 30,000 writes.
 const FLUSH_EVERY: Duration = Duration::from_millis(300);
@@ -136,12 +136,12 @@ impl RunFolder {
     }
 
     /// Writes what is left, and the summary for the list.
-    pub(crate) fn close(mut self, report: &Report) {
+    pub(crate) fn close(mut self, status: Status) {
         if let Some(mut events) = self.events.take() {
             let _ = events.flush();
         }
         let summary = create_file(&self.path.join(SUMMARY));
-        if let (Ok(mut file), Ok(text)) = (summary, serde_json::to_vec(&report.status())) {
+        if let (Ok(mut file), Ok(text)) = (summary, serde_json::to_vec(&status)) {
             let _ = file.write_all(&text);
         }
     }

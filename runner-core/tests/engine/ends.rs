@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use runner_core::engine::new_run_id;
 use runner_core::event::RunEvent;
 use runner_core::process::Cancel;
+use runner_core::report::SharedReport;
 
 use crate::scripted::{Bench, Scripted};
 
@@ -150,7 +151,15 @@ async fn a_queued_run_can_be_seen_and_cancelled_and_the_queue_is_fair() {
                 begun.take().unwrap().send(()).unwrap();
             }
         };
-        engine.run(new_run_id(), order, first_cancel, &mut sink).await
+        engine
+            .run(
+                new_run_id(),
+                order,
+                first_cancel,
+                SharedReport::default(),
+                &mut sink,
+            )
+            .await
     });
     has_begun.await.unwrap();
     let asker = cancel.clone();
@@ -167,7 +176,10 @@ async fn a_queued_run_can_be_seen_and_cancelled_and_the_queue_is_fair() {
         statuses.push(live.status());
     };
     let order = bench.order(Scripted::new(GREEN));
-    let report = bench.engine.run(new_run_id(), order, cancel, &mut sink).await;
+    let report = bench
+        .engine
+        .run(new_run_id(), order, cancel, SharedReport::default(), &mut sink)
+        .await;
     assert_eq!(report.status().as_str(), "cancelled");
     assert!(report.iterations.is_empty());
     assert_eq!(statuses[0].as_str(), "queued");
@@ -203,7 +215,13 @@ async fn a_caller_that_panics_loses_its_events_and_the_run_goes_on() {
     let order = bench.order(Scripted::new(GREEN));
     let report = bench
         .engine
-        .run(new_run_id(), order, Cancel::new(), &mut sink)
+        .run(
+            new_run_id(),
+            order,
+            Cancel::new(),
+            SharedReport::default(),
+            &mut sink,
+        )
         .await;
     assert_eq!(report.status().as_str(), "passed");
 }
@@ -215,7 +233,13 @@ async fn a_caller_that_stops_waiting_ends_the_record() {
     let mut sink = |_: &RunEvent| {};
     let order = bench.order(Scripted::new("echo passed t::a; sleep 60"));
     let root = order.project.root.clone();
-    let run = bench.engine.run(run_id.clone(), order, Cancel::new(), &mut sink);
+    let run = bench.engine.run(
+        run_id.clone(),
+        order,
+        Cancel::new(),
+        SharedReport::default(),
+        &mut sink,
+    );
     let waited = tokio::time::timeout(Duration::from_millis(500), run).await;
     assert!(waited.is_err());
     let stored = bench.store().load(&root, &run_id).unwrap();
@@ -251,7 +275,13 @@ async fn without_a_store_tests_run_all_the_same() {
     let order = bench.order(Scripted::new(&format!("{GREEN}; echo $TMPDIR; touch $TMPDIR/x")));
     let report = bench
         .engine
-        .run(new_run_id(), order, Cancel::new(), &mut |_: &RunEvent| {})
+        .run(
+            new_run_id(),
+            order,
+            Cancel::new(),
+            SharedReport::default(),
+            &mut |_: &RunEvent| {},
+        )
         .await;
     assert_eq!(report.status().as_str(), "passed");
     assert!(report.first().output_tail.contains(&*tmp.to_string_lossy()));

@@ -24,7 +24,7 @@ use runner_core::model::{CollectionError, Coverage, Failure, Outcome, Phase, Tes
 use runner_core::plan::{Artifact, Artifacts, Lines, Plan, ScratchFile, Step, StepExit};
 use runner_core::policy::Policy;
 use runner_core::process::{Cancel, Supervisor};
-use runner_core::report::Report;
+use runner_core::report::{Report, SharedReport};
 use runner_core::selector::Selection;
 use runner_core::store::Store;
 
@@ -326,7 +326,10 @@ impl Bench {
         let mut events = Vec::new();
         let run_id = new_run_id();
         let mut sink = |event: &RunEvent| events.push(event.clone());
-        let report = self.engine.run(run_id, order, cancel, &mut sink).await;
+        let report = self
+            .engine
+            .run(run_id, order, cancel, SharedReport::default(), &mut sink)
+            .await;
         let seen = Seen { report, events };
         seen.check(self);
         seen
@@ -340,7 +343,7 @@ impl Bench {
 
 /// What a run gave.
 pub(crate) struct Seen {
-    pub(crate) report: Report,
+    pub(crate) report: Arc<Report>,
     pub(crate) events: Vec<RunEvent>,
 }
 

@@ -21,15 +21,15 @@ pub fn list(desk: &Desk) -> Vec<Summary> {
 }
 
 /// The record of a run, by id or `last`; of one that goes on, so far.
-pub fn stored(desk: &Desk, run: &str) -> Result<Report, OpError> {
+pub fn stored(desk: &Desk, run: &str) -> Result<Arc<Report>, OpError> {
     let run_id = known_id(desk, run)?;
     match desk.live.get(&run_id) {
-        Some(live) => Ok(live.look(Report::clone)),
-        None => load(desk, &run_id),
+        Some(live) => Ok(live.so_far()),
+        None => load_once(desk, &run_id),
     }
 }
 
-pub(super) fn load(desk: &Desk, run_id: &str) -> Result<Report, OpError> {
+fn load(desk: &Desk, run_id: &str) -> Result<Report, OpError> {
     let store = desk.engine.store.as_ref().ok_or_else(|| no_such_run(run_id))?;
     store.load(&desk.root, run_id).map_err(|error| match error {
         StoreError::NoSuchRun { .. } => no_such_run(run_id),
@@ -39,11 +39,11 @@ pub(super) fn load(desk: &Desk, run_id: &str) -> Result<Report, OpError> {
 
 /// The same for somebody who is likely to ask again: a run that has ended is read from disk only once in a row.
 pub(super) fn load_once(desk: &Desk, run_id: &str) -> Result<Arc<Report>, OpError> {
-    if let Some(report) = desk.live.read_before(run_id) {
+    if let Some(report) = desk.live.at_hand(run_id) {
         return Ok(report);
     }
     let report = Arc::new(load(desk, run_id)?);
-    desk.live.keep_read(&report);
+    desk.live.keep(&report);
     Ok(report)
 }
 

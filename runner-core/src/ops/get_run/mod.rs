@@ -127,15 +127,16 @@ pub async fn run(desk: &Desk, arguments: Arguments, cancel: Cancel) -> Result<An
         () = wait => {}
         () = cancel.asked() => {}
     }
-    let live = desk.live.get(&run_id);
-    if let Some(live) = live {
-        return live.look(|report| {
-            if report.cause.is_some() {
-                ended(desk, report, &arguments, None)
-            } else {
-                Ok(page::going_on(desk, report, &arguments, Some(&live)))
-            }
-        });
+    if let Some(live) = desk.live.get(&run_id) {
+        let so_far = |report: &Report| {
+            let goes_on = report.cause.is_none();
+            goes_on.then(|| page::going_on(desk, report, &arguments, Some(&live)))
+        };
+        if let Some(page) = live.look(so_far) {
+            return Ok(page);
+        }
+        // The last of it is being stored.
+        live.ended().await;
     }
     let report = find::load_once(desk, &run_id)?;
     if report.cause.is_none() {

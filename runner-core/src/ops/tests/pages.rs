@@ -21,7 +21,7 @@ fn enter(desk: &Desk, script: Script) -> (String, crate::ops::live::Recording, C
     let (run_id, cancel) = (new_run_id(), Cancel::new());
     let recording = desk.live.begin(&run_id, "run_suite", cancel.clone());
     for event in events(script, &run_id) {
-        recording.take(&event);
+        recording.report().add(&event);
     }
     (run_id, recording, cancel)
 }
@@ -78,7 +78,7 @@ async fn waiting_ends_with_the_run_or_with_the_patience() {
     let impatient = page(&desk, patient(Duration::from_millis(10))).await.unwrap();
     assert_eq!(impatient.status, Status::Running);
     let ended = async {
-        recording.take(&RunEvent::Finished {
+        recording.report().add(&RunEvent::Finished {
             cause: EndCause::Done,
             duration_s: 1.0,
         });

@@ -17,7 +17,7 @@ use crate::policy::Policy;
 use crate::process::{Cancel, Supervisor};
 use crate::project::{self, Overrides, ProjectError};
 use crate::registry::Registry;
-use crate::report::Report;
+use crate::report::{Report, SharedReport};
 use crate::selector::{Selection, Selector};
 
 /// No run of a sample takes longer; one that does hangs.
@@ -65,7 +65,7 @@ impl Wish {
 
 /// A run, and when its rows came.
 pub(super) struct Ran {
-    pub(super) report: Report,
+    pub(super) report: Arc<Report>,
     /// A test began or ended before the first step did.
     pub(super) live: bool,
 }
@@ -158,7 +158,11 @@ impl Bench {
             }
         };
         // Boxed: an engine's run is large, and the cases hold many.
-        let run = self.engine.run(new_run_id(), order, cancel.clone(), &mut sink);
+        let growing = SharedReport::default();
+        let cancelled = cancel.clone();
+        let run = self
+            .engine
+            .run(new_run_id(), order, cancelled, growing, &mut sink);
         let mut run = Box::pin(run);
         let report = match wish.cancel_after {
             None => (&mut run).await,
