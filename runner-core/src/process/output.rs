@@ -9,7 +9,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::fs::OFlags;
 use tokio::io::Interest;
@@ -32,8 +32,9 @@ const ROOM: usize = 256 << 10;
 const REST: Duration = Duration::from_millis(20);
 /// A little, in bytes. A stream that says more never rests: its writer would have to wait.
 const LITTLE: usize = 8 << 10;
-/// How long the rest is read when nobody of the job should be writing any more.
-const DRAIN: Duration = Duration::from_millis(300);
+/// How many turns the rest of a stream is read when nobody of the job should be writing any more: far more than the kernel
+/// holds, so only a stranger's writing is cut. No time limit: on a busy machine it would cut what the job said.
+const LAST_TURNS: usize = 16;
 
 /// What the job's main process gets.
 #[derive(Debug)]
@@ -197,14 +198,13 @@ impl Output {
     /// Reads what is there already, without waiting for an end that a stranger may hold back, and hands on every last
     /// line. Exact once all writers are dead.
     pub(super) fn drain(&mut self, sink: LineSink<'_>) {
-        let until = Instant::now() + DRAIN;
         for source in [&mut self.stdout, &mut self.stderr, &mut self.channel] {
-            loop {
+            for _ in 0..LAST_TURNS {
                 let (lines, more) = source.read_now();
                 if !lines.is_empty() {
                     sink(source.stream, lines);
                 }
-                if !more || Instant::now() > until {
+                if !more {
                     break;
                 }
             }

@@ -55,7 +55,8 @@ fn a_program_that_does_not_read_is_not_waited_for() {
     let begun = Instant::now();
     assert!(!peer.send(&long, Duration::from_millis(300), &mut |_| true));
     let end = peer.kill(Duration::ZERO);
-    assert!(end.forced && end.signal == Some(9), "{end:?}");
+    // SIGTERM comes first, and may do.
+    assert!(end.forced && matches!(end.signal, Some(9 | 15)), "{end:?}");
     assert!(begun.elapsed() < Duration::from_secs(10));
 }
 
