@@ -97,7 +97,7 @@ struct Test {
 impl Entry for Test {
     fn read(entry: &Value) -> Result<Option<Self>, &'static str> {
         let test = entry.as_object().ok_or(UNREADABLE)?;
-        if Stages::of(test).interrupted() {
+        if Stages::of(test).unfinished() {
             return Ok(None);
         }
         Self::of(test).map(Some).ok_or(UNREADABLE)
@@ -168,9 +168,17 @@ impl<'a> Stages<'a> {
         has(Phase::Setup) && has(Phase::Teardown) && !has(Phase::Call)
     }
 
-    /// Set up and never called: the run was interrupted, the test has no outcome.
-    fn interrupted(&self) -> bool {
-        matches!(self.0.as_slice(), [(Phase::Setup, stage)] if stage["outcome"] == "passed")
+    /// No outcome can be told: set up and never called (the run was interrupted), or ended with a plug-in's own word for
+    /// a stage.
+    fn unfinished(&self) -> bool {
+        match self.0.as_slice() {
+            [] => false,
+            [(Phase::Setup, stage)] if stage["outcome"] == "passed" => true,
+            _ => {
+                let ended = self.ended("failed").chain(self.ended("skipped")).next().is_some();
+                !ended && !self.passed(Phase::Call) && !self.never_called()
+            }
+        }
     }
 
     /// Stages tell what passed and failed, the test's own word what was expected; that word is any plug-in's.
@@ -194,11 +202,12 @@ impl<'a> Stages<'a> {
             // Only its parts failed, or so a plug-in says.
             (Some("failed"), _) => (Outcome::Failed, false),
             (Some("xfailed"), true) => (Outcome::Xfailed, true),
-            (Some("xpassed"), _) => (Outcome::Xpassed, true),
+            (Some("xpassed"), false) => (Outcome::Xpassed, true),
             (Some("skipped"), true) => (Outcome::Skipped, true),
             (Some("passed"), false) => (Outcome::Passed, true),
             (_, true) => (Outcome::Skipped, false),
-            // `xfailed`: of a teardown, and the call may have been expected to fail or not.
+            // Its teardown failed as expected; most likely by a mark of the test, which then passed unexpectedly.
+            (Some("xfailed"), false) => (Outcome::Xpassed, false),
             (_, false) => (Outcome::Passed, false),
         })
     }

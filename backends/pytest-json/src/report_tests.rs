@@ -46,8 +46,26 @@ fn stages_decide_and_the_word_only_tells_what_was_expected() {
         outcome(&test("failed", &[("???", "failed")])),
         Some((Outcome::Failed, true))
     );
+    // Its teardown failed as expected, so it was expected to fail.
+    assert_eq!(outcome(&test("xfailed", &ran)), Some((Outcome::Xpassed, false)));
+    assert_eq!(
+        outcome(&test("xpassed", &skipped)),
+        Some((Outcome::Skipped, false))
+    );
     assert_eq!(outcome(&test("xfailed", &[])), Some((Outcome::Xfailed, false)));
     assert_eq!(outcome(&test("fine", &[])), None);
+}
+
+#[test]
+fn a_stage_that_ended_in_a_plug_ins_own_way_did_not_pass() {
+    let with = |call| {
+        let stages = [("setup", "passed"), ("call", call), ("teardown", "passed")];
+        let report = json!({"tests": [test("flaky", &stages)]});
+        read(report.to_string().as_bytes()).unwrap().results.len()
+    };
+    assert_eq!(with("passed"), 1);
+    assert_eq!(with("flaky"), 0);
+    assert_eq!(with("rerun"), 0);
 }
 
 #[test]

@@ -11,6 +11,8 @@ impl PytestVersion {
     const CASE_VERBOSITY: Self = Self { major: 8, minor: 1 };
     /// The first release with a verbosity of its own for sub-tests.
     const SUBTEST_VERBOSITY: Self = Self { major: 9, minor: 0 };
+    /// The first release that can list skipped tests one by one.
+    const UNFOLDED_SKIPS: Self = Self { major: 8, minor: 3 };
 }
 
 /// The command lines whose output [`super::TextReader`] reads. `more`: further options for a run.
@@ -37,6 +39,7 @@ pub fn plan(request: &RunRequest, project: &Project, more: &[&str]) -> Result<Pl
 ///
 /// - An absolute verbosity, because counted ones (`-v`) are cancelled by a `-q` of the project's own.
 /// - The summary lists every test by outcome, the failures last, so that they stand in the output's tail.
+/// - Skipped tests one by one and not folded by place, so that they (and files that skipped themselves) are named.
 /// - Every duration, because that list alone names tests by their nodeid, whatever the working folder.
 /// - A counter behind each verdict; no test prints the next one by accident.
 /// - Tracebacks, also where the project switches them off: they hold the messages.
@@ -54,6 +57,9 @@ fn run_arguments(version: Option<PytestVersion>) -> Vec<String> {
     .map(str::to_owned)
     .to_vec();
     words.extend(verbosities(version));
+    if version.is_some_and(|version| version >= PytestVersion::UNFOLDED_SKIPS) {
+        words.push("--no-fold-skipped".to_owned());
+    }
     words
 }
 
@@ -88,8 +94,8 @@ mod tests {
     fn only_a_pytest_that_knows_finer_verbosities_is_told_of_them() {
         let words = |text| run_arguments(PytestVersion::parse(text)).join(" ");
         assert!(!words("7.4.4").contains("verbosity_"));
-        assert!(words("8.4.2").ends_with("-o verbosity_test_cases=auto"));
-        assert!(words("9.2.0").ends_with("-o verbosity_subtests=auto"));
+        assert!(words("8.1.2").ends_with("-o verbosity_test_cases=auto"));
+        assert!(words("9.2.0").ends_with("-o verbosity_subtests=auto --no-fold-skipped"));
         assert!(!run_arguments(None).join(" ").contains("verbosity_"));
     }
 }

@@ -216,14 +216,15 @@ fn timing(line: &str) -> Option<(f64, Span, String)> {
 pub(crate) struct Entry {
     /// `None`: a plug-in's word.
     pub(crate) word: Option<Word>,
-    /// Of a test that ran. `None` for a collector.
+    /// Of a test that ran. `None` for a collector that failed, or (`--no-fold-skipped`) that skipped itself.
     pub(crate) nodeid: Option<String>,
     /// A collector's line behind the word; the words in front of a part's id.
     pub(crate) text: String,
     pub(crate) message: Option<String>,
 }
 
-/// A line `SKIPPED [2] a.py:7: why`: several tests skipped at one place.
+/// A line `SKIPPED [2] a.py:7: why`: several tests skipped at one place. With `--no-fold-skipped` every skipped test has
+/// an [`Entry`] of its own instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Skips {
     pub(crate) count: u64,
@@ -240,8 +241,15 @@ pub(crate) struct Summary {
 impl Summary {
     pub(crate) fn parse(lines: &[String], table: &Table) -> Self {
         let mut summary = Self::default();
-        for line in lines {
-            if let Some(skips) = skips(line) {
+        let mut next = 0;
+        while let Some(line) = lines.get(next) {
+            next += 1;
+            let more = table.goes_on(line, &lines[next..]);
+            if more > 0 {
+                let whole = lines[next - 1..next + more].join("\n");
+                summary.entries.extend(entry(&whole, table));
+                next += more;
+            } else if let Some(skips) = skips(line) {
                 summary.skips.push(skips);
             } else if let Some(entry) = entry(line, table) {
                 summary.entries.push(entry);
@@ -254,27 +262,38 @@ impl Summary {
                 message.push_str(line.strip_prefix("  ").unwrap_or(line));
             }
         }
+        if !summary.skips.is_empty() {
+            // Then no collector has a line of its own; this was one of a reason's.
+            let skipped = Some(Word::Is(Outcome::Skipped));
+            summary
+                .entries
+                .retain(|entry| entry.nodeid.is_some() || entry.word != skipped);
+        }
         summary
     }
 
     /// Gives words their meaning, also where a plug-in uses pytest's own words for something else. pytest lists passed
-    /// tests first, then xfailed, xpassed, errors, failed: so the place of a line tells its outcome, if there are as
-    /// many lines as pytest counted. Returns whether one of pytest's words stood for something else.
+    /// tests first, then skipped (unless folded), xfailed, xpassed, errors, failed: so the place of a line tells its
+    /// outcome, if there are as many lines as pytest counted. Returns whether one of pytest's words stood for something
+    /// else.
     pub(crate) fn learn_words(&mut self, said: &Counts) -> bool {
-        const ORDER: [Outcome; 5] = [
+        const ORDER: [Outcome; 6] = [
             Outcome::Passed,
+            Outcome::Skipped,
             Outcome::Xfailed,
             Outcome::Xpassed,
             Outcome::Error,
             Outcome::Failed,
         ];
-        let total: u64 = ORDER.iter().map(|outcome| said.of(*outcome)).sum();
+        let folded = !self.skips.is_empty();
+        let order = ORDER
+            .into_iter()
+            .filter(|outcome| !folded || *outcome != Outcome::Skipped);
+        let total: u64 = order.clone().map(|outcome| said.of(outcome)).sum();
         if total != self.entries.len() as u64 {
             return false;
         }
-        let places = ORDER
-            .iter()
-            .flat_map(|outcome| (0..said.of(*outcome)).map(move |_| *outcome));
+        let places = order.flat_map(|outcome| (0..said.of(outcome)).map(move |_| outcome));
         let mut misused = false;
         for (entry, outcome) in self.entries.iter_mut().zip(places) {
             let word = *entry.word.get_or_insert(Word::Is(outcome));
@@ -295,23 +314,30 @@ impl Summary {
                 Some(Word::Sub(_) | Word::Rerun) | None => {}
             }
         }
-        counts.add_many("skipped", self.skips.iter().map(|skips| skips.count).sum());
+        counts.add_many("skipped", self.folded());
         counts
+    }
+
+    /// How many skips stand in lines that name no test.
+    pub(crate) fn folded(&self) -> u64 {
+        self.skips.iter().map(|skips| skips.count).sum()
     }
 
     /// Every line names a test that ran, or is a collector's error.
     pub(crate) fn is_sound(&self) -> bool {
         self.entries.iter().all(|entry| match entry.word {
-            Some(Word::Is(Outcome::Error)) => true,
+            Some(Word::Is(Outcome::Error | Outcome::Skipped)) => true,
             Some(_) => entry.nodeid.is_some(),
             None => false,
         })
     }
 
-    /// Collectors that failed, in order.
-    pub(crate) fn collectors(&self) -> impl Iterator<Item = &Entry> {
-        let failed = |entry: &&Entry| entry.nodeid.is_none() && entry.word == Some(Word::Is(Outcome::Error));
-        self.entries.iter().filter(failed)
+    /// Collectors that failed, or that skipped themselves, in order.
+    pub(crate) fn collectors(&self, outcome: Outcome) -> impl Iterator<Item = &Entry> {
+        let word = Some(Word::Is(outcome));
+        self.entries
+            .iter()
+            .filter(move |entry| entry.nodeid.is_none() && entry.word == word)
     }
 }
 
@@ -322,7 +348,7 @@ fn entry(line: &str, table: &Table) -> Option<Entry> {
             if let Some(entry) = known(Some(word), rest, table) {
                 return Some(entry);
             }
-            (word == Word::Is(Outcome::Error)).then(|| Entry {
+            matches!(word, Word::Is(Outcome::Error | Outcome::Skipped)).then(|| Entry {
                 word: Some(word),
                 nodeid: None,
                 text: rest.to_owned(),

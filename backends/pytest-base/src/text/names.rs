@@ -41,7 +41,7 @@ impl Names {
         let python = Path::new(file)
             .extension()
             .is_some_and(|extension| extension == "py");
-        let verbatim = python || rest.matches("::").count() < 2;
+        let verbatim = (python || rest.matches("::").count() < 2) && !is_garbled(printed);
         match &self.rootdir {
             None => false,
             Some(rootdir) if *rootdir == self.cwd => verbatim,
@@ -90,6 +90,10 @@ impl Names {
             if let Some(dotted) = dotted(&printed) {
                 table.add_guess(dotted, nodeid);
             }
+            if let Some((first, rest)) = printed.split_once('\n') {
+                let more = table.line_ends.entry(first.to_owned()).or_default();
+                *more = (*more).max(1 + rest.matches('\n').count());
+            }
             let printed = if *printed == **nodeid {
                 Arc::clone(nodeid)
             } else {
@@ -101,10 +105,17 @@ impl Names {
     }
 }
 
+/// Whether an id was printed in another encoding than UTF-8: then it is not what pytest calls the test.
+pub(crate) fn is_garbled(id: &str) -> bool {
+    id.contains(char::REPLACEMENT_CHARACTER)
+}
+
 /// Nodeids by the ids that pytest prints for them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
     sure: HashMap<Arc<str>, Arc<str>>,
+    /// How many line ends the ids have at the most whose first line is this.
+    line_ends: HashMap<String, usize>,
     /// `None`: two nodeids would be printed alike.
     guessed: HashMap<String, Option<Arc<str>>>,
 }
@@ -130,6 +141,23 @@ impl Table {
             .get(printed)
             .or_else(|| self.guessed.get(printed)?.as_ref());
         found.map(|nodeid| &**nodeid)
+    }
+
+    /// How many of the lines behind one line belong to a known id that begins somewhere in that line.
+    pub(crate) fn goes_on(&self, line: &str, behind: &[String]) -> usize {
+        const STARTS: usize = 64;
+        if self.line_ends.is_empty() {
+            return 0;
+        }
+        let mut starts = line.match_indices(' ').map(|(at, _)| at + 1).take(STARTS);
+        let whole = |start: usize| {
+            let most = *self.line_ends.get(&line[start..])?;
+            (1..=most.min(behind.len())).rev().find(|&count| {
+                let text = format!("{}\n{}", &line[start..], behind[..count].join("\n"));
+                self.leading(&text).is_some_and(|(_, rest)| !rest.contains('\n'))
+            })
+        };
+        starts.find_map(whole).unwrap_or(0)
     }
 
     /// The longest known id that a text begins with, followed by its end or a blank: its nodeid and what follows.

@@ -32,8 +32,8 @@ pub(crate) struct Row {
 
 impl Row {
     /// The outcome by pytest's words: a failed part or call outweighs a failed teardown, that any other verdict. Of
-    /// those the first counts, since a teardown may be skipped or fail as expected as well. `None` where no word is a
-    /// verdict (a rerun that never came).
+    /// those an unexpected pass counts, since only a call has one, else the first, since a teardown may be skipped or
+    /// fail as expected as well. `None` where no word is a verdict (a rerun that never came).
     pub(crate) fn outcome(&self) -> Option<Outcome> {
         let parts_failed = self.parts.iter().any(|(_, outcome)| outcome.is_bad());
         let verdicts = || {
@@ -46,10 +46,10 @@ impl Row {
         if parts_failed {
             return Some(Outcome::Failed);
         }
-        let worst = [Outcome::Failed, Outcome::Error]
+        let telling = [Outcome::Failed, Outcome::Error, Outcome::Xpassed]
             .into_iter()
-            .find(|bad| verdicts().any(|o| o == *bad));
-        Some(worst.unwrap_or(first))
+            .find(|outcome| verdicts().any(|o| o == *outcome));
+        Some(telling.unwrap_or(first))
     }
 }
 
@@ -193,11 +193,12 @@ impl Progress {
     }
 
     /// pytest puts the counter at the right margin, or behind one blank where there is no room. Of a line in one piece
-    /// that is known (unless characters may be wide); a test that prints something similar mostly misses it.
+    /// that is known (unless characters may be wide or of no width); a test that prints something similar mostly misses it.
     fn is_placed(&self, line: &str, text: &str) -> bool {
         let in_one_piece =
             word::verdict(text).is_some_and(|verdict| word::one_piece(verdict.before).is_some());
-        let Some(width) = self.width.filter(|_| in_one_piece && line.is_ascii()) else {
+        let plain = |byte: u8| (b' '..=b'~').contains(&byte);
+        let Some(width) = self.width.filter(|_| in_one_piece && line.bytes().all(plain)) else {
             return true;
         };
         let end = line.rfind(']').map_or(line.len(), |at| at + 1);

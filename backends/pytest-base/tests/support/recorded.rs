@@ -41,7 +41,9 @@ impl Recording {
     pub(crate) fn lines(&self, extension: &str) -> Vec<String> {
         let bytes = fs::read(self.file(extension)).unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);
-        let mut lines: Vec<String> = text.split('\n').map(str::to_owned).collect();
+        // As the engine cuts a stream into lines.
+        let whole = |line: &str| line.strip_suffix('\r').unwrap_or(line).to_owned();
+        let mut lines: Vec<String> = text.split('\n').map(whole).collect();
         lines.pop_if(|last| last.is_empty());
         lines
     }

@@ -44,7 +44,7 @@ impl Reports {
             collectors: pages
                 .lists
                 .summary
-                .collectors()
+                .collectors(Outcome::Error)
                 .map(|entry| entry.text.clone())
                 .collect(),
             errors: Vec::new(),

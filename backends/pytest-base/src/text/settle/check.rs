@@ -7,6 +7,7 @@ use runner_core::model::Outcome;
 
 use super::{Book, Pages};
 use crate::text::entries::Timing;
+use crate::text::names::is_garbled;
 use crate::text::session::Session;
 use crate::text::word::Word;
 
@@ -38,9 +39,17 @@ pub(super) fn exact(pages: &Pages<'_>, books: &[Book], told: &HashMap<String, Ou
     wrong
 }
 
+/// A report file that holds fewer or more tests than pytest's output, which agrees with itself.
+pub(super) fn number(books: &[Book], told: &HashMap<String, Outcome>) -> Option<String> {
+    let tests = books.iter().filter(|book| book.result.is_test());
+    let tests: HashSet<&str> = tests.map(|book| book.result.nodeid.as_str()).collect();
+    let (report, output) = (tests.len(), told.len());
+    (report != output).then(|| format!("the report holds {report} tests, and {output} are in the output"))
+}
+
 /// Whether a row that turns out to be worse than what went out is no contradiction (it is corrected, and the report says
 /// so): words are misused, or the test ran more than once.
-fn correctable(pages: &Pages<'_>, nodeid: &str) -> bool {
+pub(super) fn correctable(pages: &Pages<'_>, nodeid: &str) -> bool {
     pages.lists.misused
         || pages
             .lists
@@ -89,7 +98,7 @@ fn summary(pages: &Pages<'_>, books: &[Book]) -> Vec<String> {
             .map_or(&[][..], Vec::as_slice);
         let outcome = book.result.outcome;
         let agrees = match outcome {
-            Outcome::Skipped => words.is_empty(),
+            Outcome::Skipped => words.is_empty() || words.contains(&Word::Is(Outcome::Skipped)),
             Outcome::Failed => words
                 .iter()
                 .any(|word| matches!(word, Word::Is(Outcome::Failed) | Word::Sub(Outcome::Failed))),
@@ -111,28 +120,39 @@ fn timings(pages: &Pages<'_>, books: &[Book]) -> Vec<String> {
     if timings.is_empty() {
         return Vec::new();
     }
-    // Of text lines, the reader of a process's output keeps no carriage return at their ends.
+    // Of text lines, the reader of a process's output keeps no carriage return at their ends, and only UTF-8.
     let tests = books.iter().filter(|book| book.result.is_test());
-    let known: HashSet<Cow<'_, str>> = tests.map(|book| without_returns(&book.result.nodeid)).collect();
+    let known: HashSet<Cow<'_, str>> = tests.map(|book| at_line_end(&book.result.nodeid)).collect();
     let ended = |nodeid: &str| timings.get(nodeid).is_some_and(Timing::ended);
-    let ids = timings.order.iter().map(|nodeid| &**nodeid);
-    let missing = ids.filter(|nodeid| ended(nodeid) && !known.contains(*nodeid));
+    let (garbled, ids): (Vec<&str>, Vec<&str>) = timings
+        .order
+        .iter()
+        .map(|nodeid| &**nodeid)
+        .partition(|nodeid| is_garbled(nodeid));
+    let missing = ids
+        .into_iter()
+        .filter(|nodeid| ended(nodeid) && !known.contains(*nodeid));
     let missing = missing.map(|nodeid| format!("{nodeid} ran, and no verdict of it was read"));
-    let unknown = known.iter().filter(|nodeid| timings.get(nodeid).is_none());
+    // One of those that cannot be read, if there are any.
+    let unknown = known
+        .iter()
+        .filter(|nodeid| garbled.is_empty() && timings.get(nodeid).is_none());
     let unknown = unknown.map(|nodeid| format!("{nodeid} was read, and is not among the tests that ran"));
     few(missing.chain(unknown).collect())
 }
 
-fn without_returns(nodeid: &str) -> Cow<'_, str> {
+/// What a list of nodeids, one at each line's end, keeps of one.
+fn at_line_end(nodeid: &str) -> Cow<'_, str> {
     if nodeid.contains('\r') {
-        Cow::Owned(nodeid.replace("\r\n", "\n"))
+        let whole = nodeid.strip_suffix('\r').unwrap_or(nodeid);
+        Cow::Owned(whole.replace("\r\n", "\n"))
     } else {
         Cow::Borrowed(nodeid)
     }
 }
 
 /// The first few of many sentences of one kind, in a stable order.
-fn few(mut sentences: Vec<String>) -> Vec<String> {
+pub(super) fn few(mut sentences: Vec<String>) -> Vec<String> {
     const SAID: usize = 3;
     sentences.sort();
     if sentences.len() > SAID {

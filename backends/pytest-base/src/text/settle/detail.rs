@@ -14,9 +14,19 @@ pub(super) fn reasons(books: &mut [Book], pages: &Pages<'_>) {
     let summary = &pages.lists.summary;
     let mut messages: HashMap<&str, &str> = HashMap::new();
     for entry in &summary.entries {
-        let listed = matches!(entry.word, Some(Word::Is(Outcome::Xfailed | Outcome::Xpassed)));
-        if let (true, Some(nodeid), Some(message)) = (listed, &entry.nodeid, &entry.message) {
-            messages.insert(nodeid, message.strip_prefix("reason: ").unwrap_or(message));
+        let (Some(Word::Is(outcome)), Some(nodeid), Some(message)) =
+            (entry.word, &entry.nodeid, &entry.message)
+        else {
+            continue;
+        };
+        match outcome {
+            Outcome::Xfailed | Outcome::Xpassed => {
+                messages.insert(nodeid, message.strip_prefix("reason: ").unwrap_or(message));
+            }
+            Outcome::Skipped => {
+                messages.insert(nodeid, without_word(message));
+            }
+            Outcome::Passed | Outcome::Failed | Outcome::Error => {}
         }
     }
     for book in books {
@@ -27,13 +37,28 @@ pub(super) fn reasons(books: &mut [Book], pages: &Pages<'_>) {
                     result.message = Some((*message).to_owned());
                 }
             }
-            Outcome::Skipped if result.message.is_none() => {
+            Outcome::Skipped => {
+                if let Some(listed) = messages.get(result.nodeid.as_str()) {
+                    result.message = (!listed.is_empty()).then(|| (*listed).to_owned());
+                }
+                if result.message.is_some() {
+                    continue;
+                }
                 let row = book.row.map(|place| &pages.session.progress.rows[place]);
                 let start = row.and_then(|row| row.reason.as_deref()?.strip_suffix("..."));
                 result.message = skip_reason(&result.nodeid, start, summary);
             }
             _ => {}
         }
+    }
+}
+
+/// An unfolded line gives a reason as the exception was shown: `Skipped: why`.
+fn without_word(message: &str) -> &str {
+    match message.strip_prefix("Skipped") {
+        Some("") => "",
+        Some(rest) => rest.strip_prefix(": ").unwrap_or(message),
+        None => message,
     }
 }
 
@@ -64,8 +89,8 @@ pub(super) fn durations(books: &mut [Book], pages: &Pages<'_>) {
     }
 }
 
-/// Files that skip themselves have no progress line. The summary names the place of the skip, not the collector: a
-/// place in a file without tests is taken for it, if that adds up.
+/// Files that skip themselves have no progress line. Where skips are folded, the summary names the place of the skip, not
+/// the collector: a place in a file without tests is taken for it, if that adds up.
 pub(super) fn skipped_files(books: &[Book], pages: &Pages<'_>, events: &mut Vec<TestEvent>) {
     let session = pages.session;
     let count = match session.collected.filter(|_| !session.progress.distributed) {
@@ -76,6 +101,17 @@ pub(super) fn skipped_files(books: &[Book], pages: &Pages<'_>, events: &mut Vec<
             .saturating_sub(skipped_tests(books, pages)),
     };
     if count == 0 || books.iter().any(|book| !book.result.is_test()) {
+        return;
+    }
+    let named: Vec<_> = pages.lists.summary.collectors(Outcome::Skipped).collect();
+    if named.len() as u64 == count {
+        for entry in named {
+            let (id, reason) = entry.text.split_once(" - Skipped").unwrap_or((&entry.text, ""));
+            let reason = reason.strip_prefix(": ").unwrap_or(reason);
+            let more = entry.message.iter().map(String::as_str);
+            let lines: Vec<&str> = std::iter::once(reason).chain(more).collect();
+            events.push(skipped_itself(session.names.nodeid(id), &lines.join("\n")));
+        }
         return;
     }
     let files: HashSet<&str> = books
@@ -98,11 +134,15 @@ pub(super) fn skipped_files(books: &[Book], pages: &Pages<'_>, events: &mut Vec<
         return;
     }
     for (nodeid, skips) in whole {
-        let mut result = TestResult::new(nodeid, Outcome::Skipped);
-        result.phase = Some(Phase::Collect);
-        result.message = Some(skips.reason.clone()).filter(|reason| !reason.is_empty());
-        events.push(TestEvent::Finished(Box::new(result)));
+        events.push(skipped_itself(nodeid, &skips.reason));
     }
+}
+
+fn skipped_itself(nodeid: String, reason: &str) -> TestEvent {
+    let mut result = TestResult::new(nodeid, Outcome::Skipped);
+    result.phase = Some(Phase::Collect);
+    result.message = (!reason.is_empty()).then(|| reason.to_owned());
+    TestEvent::Finished(Box::new(result))
 }
 
 /// By its name. A skip may also be raised in a package's `__init__.py` or a helper that a test file imports.

@@ -95,11 +95,11 @@ pub(super) fn live_count(session: &Session, lists: &Lists, said: &Counts) -> Cou
     let mut counts = spoken(session);
     if session.collected.is_none() || session.progress.distributed {
         // xdist does not say how many collectors failed or were skipped.
-        counts.add_many("error", lists.summary.collectors().count() as u64);
+        counts.add_many("error", lists.summary.collectors(Outcome::Error).count() as u64);
         let missing = said
             .of(Outcome::Skipped)
             .saturating_sub(counts.of(Outcome::Skipped));
-        let listed: u64 = lists.summary.skips.iter().map(|skips| skips.count).sum();
+        let listed = lists.summary.count().of(Outcome::Skipped);
         counts.add_many("skipped", missing.min(listed));
     }
     counts

@@ -14,6 +14,7 @@ use runner_core::model::{CollectionError, Outcome, Phase, TestResult};
 
 use super::counts::Counts;
 use super::entries::{Timing, Timings};
+use super::names;
 use super::reader::Exact;
 use super::session::{self, Session};
 use super::tail::Tail;
@@ -164,17 +165,23 @@ fn choose(
     contradictions: &mut Vec<String>,
     events: &mut Vec<TestEvent>,
 ) -> (Vec<Book>, Vec<CollectionError>) {
-    let (books, collected) = rows::from_exact(exact, pages);
-    let wrong = check::exact(pages, &books, told);
-    if contradictions.is_empty() && !wrong.is_empty() {
+    // What contradicts itself decides nothing.
+    let trusted = contradictions.is_empty();
+    let (books, collected, undecided) = rows::from_exact(exact, pages, trusted.then_some(told));
+    let mut wrong = check::exact(pages, &books, told);
+    wrong.extend(check::number(&books, told).filter(|_| trusted));
+    if trusted && !wrong.is_empty() {
         // Something else wrote the file, or reshaped it.
         let message = format!(
             "the report file disagrees with what pytest printed, so rows are read from its output: {}",
             wrong.join("; ")
         );
         events.push(TestEvent::Warning { message });
-        return (worse(rows::from_text(pages).0, books), Vec::new());
+        let books = worse(rows::from_text(pages).0, books);
+        *contradictions = check::sent(pages.session, &books, |nodeid| check::correctable(pages, nodeid));
+        return (books, Vec::new());
     }
+    wrong.extend(undecided);
     let failed = books.iter().filter(|book| book.result.outcome == Outcome::Failed);
     let (failed, said) = (failed.count() as u64, pages.said.of(Outcome::Failed));
     // Parts of tests may have failed, which the file does not know of and the text could not be read for.
@@ -194,14 +201,15 @@ fn went_out_better(session: &Session, result: &TestResult) -> bool {
     result.outcome.is_bad() && sent.is_some_and(|outcome| !outcome.is_bad())
 }
 
-/// The text's rows, but for failures that only the file tells: a plug-in may print any word for them
-/// (`pytest_report_teststatus`), where the file also holds what each phase came to.
+/// The text's rows, but for failures that only the file tells, and skips that the text calls passes: a plug-in may print
+/// any word for them (`pytest_report_teststatus`), where the file also holds what each phase came to.
 fn worse(mut text_books: Vec<Book>, books: Vec<Book>) -> Vec<Book> {
-    let bad = books.into_iter().filter(|book| book.result.outcome.is_bad());
-    let mut bad: HashMap<String, Book> = bad.map(|book| (book.result.nodeid.clone(), book)).collect();
-    for book in text_books.iter_mut().filter(|book| !book.result.outcome.is_bad()) {
-        if let Some(failed) = bad.remove(&book.result.nodeid) {
-            *book = failed;
+    let less = |outcome: Outcome| outcome.is_bad() || outcome == Outcome::Skipped;
+    let others = books.into_iter().filter(|book| less(book.result.outcome));
+    let mut others: HashMap<String, Book> = others.map(|book| (book.result.nodeid.clone(), book)).collect();
+    for book in text_books.iter_mut().filter(|book| !less(book.result.outcome)) {
+        if let Some(other) = others.remove(&book.result.nodeid) {
+            *book = other;
         }
     }
     text_books
@@ -210,11 +218,17 @@ fn worse(mut text_books: Vec<Book>, books: Vec<Book>) -> Vec<Book> {
 /// Settles a session by a report file alone: its text has no line of counts (a plug-in replaced pytest's own).
 /// Returns contradictions, as [`complete`] does.
 pub(crate) fn exact_only(session: &mut Session, exact: Exact, events: &mut Vec<TestEvent>) -> Vec<String> {
-    let books: Vec<Book> = exact
-        .results
-        .into_iter()
-        .map(|result| Book { result, row: None })
-        .collect();
+    let unsure = exact.unsure;
+    let book = |mut result: Box<TestResult>| {
+        let sent = session.sent.get(&result.nodeid).copied();
+        if let Some(sent) =
+            sent.filter(|sent| unsure.contains(&result.nodeid) && rows::may_be(&result, *sent))
+        {
+            result.outcome = sent;
+        }
+        Book { result, row: None }
+    };
+    let books: Vec<Book> = exact.results.into_iter().map(book).collect();
     let contradictions = check::sent(session, &books, |_| false);
     events.extend(exact.collection_errors.into_iter().map(TestEvent::CollectFailed));
     send(session, books, events);
@@ -234,7 +248,8 @@ pub(crate) fn cut(session: &mut Session, events: &mut Vec<TestEvent>) {
     let last = rows.len().saturating_sub(1);
     for (place, row) in rows.iter().enumerate() {
         let nodeid = session.names.nodeid(&row.id);
-        let Some(result) = session::result(row, &nodeid).filter(|_| !row.id.is_empty()) else {
+        let readable = !row.id.is_empty() && !names::is_garbled(&row.id);
+        let Some(result) = session::result(row, &nodeid).filter(|_| readable) else {
             continue;
         };
         if session.sent.contains_key(&nodeid) {

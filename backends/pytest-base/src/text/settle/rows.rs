@@ -1,12 +1,14 @@
 //! One book for each test: by the progress lines, by the summary, or by a report file.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use runner_core::model::{CollectionError, Outcome, TestResult};
 
-use super::{Book, Pages};
+use super::{Book, Pages, check};
 use crate::text::counts::category;
 use crate::text::entries::Timing;
+use crate::text::names;
 use crate::text::progress::Row;
 use crate::text::reader::Exact;
 use crate::text::session;
@@ -15,6 +17,19 @@ use crate::text::word::Word;
 /// Rows by the progress lines if those fit and add up, else by the summary if that does, else by lines that do not all
 /// fit but add up to tests that ran. With none of these, what is known and a sentence why it is not enough.
 pub(super) fn from_text(pages: &Pages<'_>) -> (Vec<Book>, Vec<String>) {
+    let (mut books, mut wrong) = as_printed(pages);
+    let all = books.len();
+    books.retain(|book| !names::is_garbled(&book.result.nodeid));
+    if books.len() < all {
+        let lost = all - books.len();
+        wrong.push(format!(
+            "the names of {lost} tests were not printed in UTF-8 and cannot be read"
+        ));
+    }
+    (books, wrong)
+}
+
+fn as_printed(pages: &Pages<'_>) -> (Vec<Book>, Vec<String>) {
     let rows = &pages.session.progress.rows;
     let difference = pages.said.differs_from(&pages.live);
     if !pages.lists.misused && difference.is_none() && rows.iter().all(|row| row.exact && !row.unknown_word) {
@@ -77,16 +92,31 @@ fn never_called(nodeid: &str) -> Book {
     Book { result, row: None }
 }
 
+/// One row for each test with a verdict. A test whose id was read by parts may stand in several progress rows.
 fn live(pages: &Pages<'_>, take: impl Fn(&Row) -> bool) -> Vec<Book> {
-    let rows = pages.session.progress.rows.iter().zip(&pages.nodeids).enumerate();
-    let book = |(place, (row, nodeid)): (usize, (&Row, &Option<String>))| {
-        let nodeid = nodeid.as_ref().filter(|_| take(row))?;
-        Some(Book {
-            result: Box::new(session::result(row, nodeid)?),
-            row: Some(place),
-        })
-    };
-    rows.filter_map(book).collect()
+    let rows = &pages.session.progress.rows;
+    let mut books: Vec<Book> = Vec::with_capacity(rows.len());
+    let mut known: HashMap<&str, (usize, Cow<'_, Row>)> = HashMap::with_capacity(rows.len());
+    for (place, (row, nodeid)) in rows.iter().zip(&pages.nodeids).enumerate() {
+        let Some(nodeid) = nodeid.as_deref().filter(|_| take(row)) else {
+            continue;
+        };
+        if let Some((book, first)) = known.get_mut(nodeid) {
+            let first = first.to_mut();
+            first.words.extend(&row.words);
+            first.parts.extend(row.parts.iter().cloned());
+            if let Some(result) = session::result(first, nodeid) {
+                *books[*book].result = result;
+            }
+        } else if let Some(result) = session::result(row, nodeid) {
+            known.insert(nodeid, (books.len(), Cow::Borrowed(row)));
+            books.push(Book {
+                result: Box::new(result),
+                row: Some(place),
+            });
+        }
+    }
+    books
 }
 
 /// One row for each test that ran: listed under an outcome, or else skipped, if there are no more of them than skips.
@@ -116,7 +146,7 @@ fn summary(pages: &Pages<'_>) -> (Vec<Book>, Vec<String>) {
         .iter()
         .filter(|nodeid| !listed.contains_key(*nodeid))
         .count() as u64;
-    let skips = lists.summary.skips.iter().map(|skips| skips.count).sum();
+    let skips = lists.summary.folded();
     let only_set_up = unlisted > skips;
     let mut spoke: HashSet<&str> = plain
         .iter()
@@ -143,8 +173,13 @@ fn summary(pages: &Pages<'_>) -> (Vec<Book>, Vec<String>) {
             }
             row.words.push(Word::Is(Outcome::Skipped));
         }
-        // The list is by outcome; only a call passes unexpectedly, so an expected failure beside it is the teardown's.
-        row.words.sort_by_key(|word| *word != Word::Is(Outcome::Xpassed));
+        // The list is by outcome; only a call passes unexpectedly, so an expected failure beside it is the teardown's. So
+        // is, most likely, a skip beside another outcome.
+        row.words.sort_by_key(|word| match word {
+            Word::Is(Outcome::Xpassed) => 0,
+            Word::Is(Outcome::Skipped) => 2,
+            _ => 1,
+        });
         if let Some(place) = place {
             add_live(&mut row, &pages.session.progress.rows[place]);
         }
@@ -188,19 +223,37 @@ pub(super) fn part(text: &str) -> String {
     text.get(start..end).unwrap_or(text).to_owned()
 }
 
-/// Rows from a source that names every test exactly. The text decides only where that source leaves two readings, and
-/// adds what it does not say.
-pub(super) fn from_exact(exact: Exact, pages: &Pages<'_>) -> (Vec<Book>, Vec<CollectionError>) {
+/// Rows from a source that names every test exactly. The text decides only where that source leaves two readings, by
+/// the test's own line or else by its lists (`told`), and adds what the source does not say. The last of the three:
+/// sentences about tests that neither could decide.
+pub(super) fn from_exact(
+    exact: Exact,
+    pages: &Pages<'_>,
+    told: Option<&HashMap<String, Outcome>>,
+) -> (Vec<Book>, Vec<CollectionError>, Vec<String>) {
     let places = places(pages);
+    let mut undecided = Vec::new();
     let book = |mut result: Box<TestResult>| {
         let row = places.get(result.nodeid.as_str()).copied();
         let live = row
             .map(|place| &pages.session.progress.rows[place])
             .filter(|row| row.exact && !pages.lists.misused);
-        if let Some(live) = live.and_then(|row| session::result(row, &result.nodeid)) {
-            if exact.unsure.contains(&result.nodeid) {
-                result.outcome = live.outcome;
+        let live = live.and_then(|row| session::result(row, &result.nodeid));
+        if exact.unsure.contains(&result.nodeid) {
+            // Which of its parts failed is more than an outcome: that the text's own row tells.
+            let lists = || told?.get(&result.nodeid).copied().filter(|told| !told.is_bad());
+            let said = live.as_ref().map(|live| live.outcome).or_else(lists);
+            match said.filter(|said| may_be(&result, *said)) {
+                Some(said) => result.outcome = said,
+                // Words that are not pytest's tell no more than the phases do.
+                None if pages.lists.misused || result.outcome.is_bad() => {}
+                None => undecided.push(format!(
+                    "neither the report nor the output tells whether {} was expected to fail",
+                    result.nodeid
+                )),
             }
+        }
+        if let Some(live) = live {
             if result.outcome == live.outcome {
                 result.fill_from(&live);
             }
@@ -208,10 +261,20 @@ pub(super) fn from_exact(exact: Exact, pages: &Pages<'_>) -> (Vec<Book>, Vec<Col
         }
         Book { result, row }
     };
-    (
-        exact.results.into_iter().map(book).collect(),
-        exact.collection_errors,
-    )
+    let books = exact.results.into_iter().map(book).collect();
+    (books, exact.collection_errors, check::few(undecided))
+}
+
+/// Whether a test whose phases came to `result` can have ended so: only what is expected of it is open, and whether its
+/// parts failed.
+pub(super) fn may_be(result: &TestResult, told: Outcome) -> bool {
+    match result.outcome {
+        Outcome::Passed | Outcome::Xpassed => {
+            matches!(told, Outcome::Passed | Outcome::Xpassed | Outcome::Failed)
+        }
+        Outcome::Skipped | Outcome::Xfailed => matches!(told, Outcome::Skipped | Outcome::Xfailed),
+        Outcome::Failed | Outcome::Error => true,
+    }
 }
 
 fn places<'a>(pages: &'a Pages<'_>) -> HashMap<&'a str, usize> {

@@ -1,0 +1,4 @@
+import sys
+
+# As with a terminal, or an environment variable, of another encoding.
+sys.__stdout__.reconfigure(encoding="latin-1")

@@ -1,0 +1,3 @@
+import pytest
+
+pytest.importorskip("nothing_of_this_name")

@@ -1,0 +1,3 @@
+import pytest
+
+pytest.skip("not\nhere", allow_module_level=True)
