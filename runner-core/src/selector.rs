@@ -3,10 +3,27 @@
 //! Here is what can be told from the text alone. What needs the disk (does it exist, does it stay inside the
 //! root) is done by [`crate::project::resolve`], the only maker of path selectors in the running product.
 
+use std::ffi::OsStr;
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 
 /// The longest selector that is taken, in bytes. Longer ones are an accident or an attack.
 pub const MAX_SELECTOR_BYTES: usize = 8 * 1024;
+
+/// What somebody wrote, without the blanks around it. Those at the end of a test id are part of it, unless its file's
+/// language names tests by identifiers: a table's case, an example or a sentence may well end with a blank.
+pub fn without_margins(text: &str) -> &str {
+    const IDENTIFIERS: [&str; 9] = ["py", "pyi", "rs", "go", "java", "kt", "cs", "swift", "php"];
+    let text = text.trim_start();
+    let file = text.find("::").map(|at| Path::new(&text[..at]));
+    let end = file.and_then(Path::extension).and_then(OsStr::to_str);
+    if end.is_some_and(|end| !IDENTIFIERS.contains(&end)) {
+        text
+    } else {
+        text.trim_end()
+    }
+}
 
 /// One resolved selector.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,7 +118,7 @@ impl Selection {
 
 #[cfg(test)]
 mod tests {
-    use super::{Selection, Selector};
+    use super::{Selection, Selector, without_margins};
 
     fn path(path: &str) -> Selector {
         Selector::Path {
@@ -125,6 +142,20 @@ mod tests {
         assert!(admits(vec![], "a"));
         let expression = "slow".to_owned();
         assert!(admits(vec![path("b.rs"), Selector::Keyword { expression }], "a"));
+    }
+
+    #[test]
+    fn the_end_of_an_id_is_kept_where_names_may_end_with_a_blank() {
+        for (written, meant) in [
+            (" tests ", "tests"),
+            (" slow or fast\n", "slow or fast"),
+            ("\ttest_a.py::test_x[a ]\n", "test_a.py::test_x[a ]"),
+            (" cases.yaml::ends with a blank ", "cases.yaml::ends with a blank "),
+            ("a.test.ts::adds ", "a.test.ts::adds "),
+            ("parser::tests::adds ", "parser::tests::adds"),
+        ] {
+            assert_eq!(without_margins(written), meant);
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{OpError, cut};
 use crate::registry::nearest;
+use crate::selector::without_margins;
 
 /// The arguments of one call. Each is taken once; what is left over at the end is unknown.
 pub(super) struct Reader<'a> {
@@ -30,6 +31,11 @@ impl<'a> Reader<'a> {
 
     /// Trimmed; an empty string is no argument at all.
     pub(super) fn string(&mut self, name: &'static str) -> Result<Option<String>, OpError> {
+        Ok(self.text(name)?.map(|text| text.trim().to_owned()))
+    }
+
+    /// As it was written; blanks alone are no argument at all.
+    fn text(&mut self, name: &'static str) -> Result<Option<&'a str>, OpError> {
         match self.take(name) {
             None => Ok(None),
             Some(Value::String(text)) => match text.trim() {
@@ -38,15 +44,24 @@ impl<'a> Reader<'a> {
                     "`{name}` holds nothing but blanks and control characters"
                 ))),
                 "" => Ok(None),
-                text => Ok(Some(text.to_owned())),
+                _ => Ok(Some(text)),
             },
             Some(other) => Err(wrong(name, "a string", other)),
         }
     }
 
+    /// A path, a test id or a keyword expression.
+    fn selector(&mut self, name: &'static str) -> Result<Option<String>, OpError> {
+        Ok(self.text(name)?.map(|text| without_margins(text).to_owned()))
+    }
+
+    /// The id of a test.
+    pub(super) fn required_id(&mut self, name: &'static str) -> Result<String, OpError> {
+        self.selector(name)?.ok_or_else(|| missing(name))
+    }
+
     pub(super) fn required_string(&mut self, name: &'static str) -> Result<String, OpError> {
-        self.string(name)?
-            .ok_or_else(|| OpError::bad_argument(format!("`{name}` is required")))
+        self.string(name)?.ok_or_else(|| missing(name))
     }
 
     /// Empty for an argument that is not there.
@@ -58,7 +73,7 @@ impl<'a> Reader<'a> {
         let items = value.as_array().ok_or_else(|| wrong(name, WHAT, value))?;
         let mut strings = Vec::with_capacity(items.len());
         for item in items {
-            let text = item.as_str().ok_or_else(|| wrong(name, WHAT, item))?.trim();
+            let text = without_margins(item.as_str().ok_or_else(|| wrong(name, WHAT, item))?);
             if text.is_empty() {
                 return Err(OpError::bad_argument(format!("`{name}` has an empty item")));
             }
@@ -69,7 +84,7 @@ impl<'a> Reader<'a> {
 
     /// What a call narrows its run to: `selector`, and however many `selectors`.
     pub(super) fn selectors(&mut self) -> Result<Vec<String>, OpError> {
-        let one = self.string("selector")?;
+        let one = self.selector("selector")?;
         let many = self.strings("selectors")?;
         Ok(one.into_iter().chain(many).collect())
     }
@@ -149,6 +164,10 @@ fn number(value: &Value) -> Option<f64> {
         _ => None,
     }
     .filter(|number: &f64| number.is_finite())
+}
+
+fn missing(name: &str) -> OpError {
+    OpError::bad_argument(format!("`{name}` is required"))
 }
 
 fn wrong(name: &str, what: &str, value: &Value) -> OpError {

@@ -221,7 +221,8 @@ pub(super) fn answer(desk: &Desk, report: &Report) -> Result<Answer, OpError> {
     let measured = iteration.coverage.clone().unwrap_or_default();
     let tail =
         Some(cut::tail(&iteration.output_tail, TAIL_CHARS).to_owned()).filter(|text| !text.trim().is_empty());
-    if iteration.finished_tests() == 0 && !timed_out || whole && iteration.coverage.is_none() {
+    let stopped = timed_out || verdict.status == Status::Cancelled;
+    if !stopped && (iteration.finished_tests() == 0 || iteration.coverage.is_none()) {
         return Err(no_figure(desk, report));
     }
     let exit = iteration.exits.first();

@@ -87,7 +87,13 @@ fn nearest<'a>(id: &str, found: impl Iterator<Item = &'a str>) -> Vec<String> {
 }
 
 /// As a hint: `Did you mean …?`
-pub(super) fn hint(near: &[String]) -> Option<String> {
+pub(super) fn hint(asked: &str, near: &[String]) -> Option<String> {
+    if near.iter().any(|id| id == asked) {
+        let file = visible(locate::split(asked).0);
+        return Some(format!(
+            "There is a test of that id, but the framework does not find it by its id (a name may be empty, or hold `::`). Run its file instead: `{file}`."
+        ));
+    }
     let near: Vec<_> = near.iter().map(|id| visible(id)).collect();
     match near.as_slice() {
         [] => None,
@@ -98,7 +104,15 @@ pub(super) fn hint(near: &[String]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::nearest;
+    use super::{hint, nearest};
+
+    #[test]
+    fn an_id_that_the_framework_cannot_find_is_not_offered_as_what_was_meant() {
+        let near = ["s.yaml::a::b".to_owned(), "s.yaml::a".to_owned()];
+        let said = hint("s.yaml::a::b", &near).unwrap();
+        assert!(said.contains("Run its file instead: `s.yaml`"), "{said}");
+        assert!(hint("s.yaml::c", &near).unwrap().starts_with("Did you mean"));
+    }
 
     #[test]
     fn the_three_nearest_are_named_the_nearest_first() {

@@ -47,7 +47,7 @@ impl Arguments {
             error.or_hint("Twenty runs show a 5 % flake most of the time; more are a matter of budget, not of evidence.")
         };
         let arguments = Self {
-            test_id: reader.required_string("test_id")?,
+            test_id: reader.required_id("test_id")?,
             n: reader
                 .count("n", 1, MAX_REPEATS)
                 .map_err(over_cap)?

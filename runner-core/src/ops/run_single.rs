@@ -32,7 +32,7 @@ impl Arguments {
     pub fn from_json(map: &Map<String, Value>) -> Result<Self, OpError> {
         let mut reader = Reader::new("run_single", map);
         let arguments = Self {
-            test_id: reader.required_string("test_id")?,
+            test_id: reader.required_id("test_id")?,
             scope: Scope::read(&mut reader)?,
             background: reader.flag("background")?,
         };
@@ -147,7 +147,7 @@ pub(super) async fn name_near(
         Some(listing) if error.known.deselected == 0 => listing.nearest(desk, id, cancel).await,
         _ => Vec::new(),
     };
-    if let Some(hint) = near::hint(&near) {
+    if let Some(hint) = near::hint(id, &near) {
         error.error.hint = Some(hint);
     }
     error

@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::error::{ProjectError, shown};
 use super::skip;
-use crate::selector::{MAX_SELECTOR_BYTES, Selector};
+use crate::selector::{MAX_SELECTOR_BYTES, Selector, without_margins};
 
 /// Makes a selector of what somebody wrote: refuses options and argument files, resolves paths inside the root.
 /// Paths in the result are relative to `cwd`. See [`resolve_from`] for where they are looked for.
@@ -25,7 +25,7 @@ pub fn resolve(root: &Path, cwd: &Path, text: &str) -> Result<Selector, ProjectE
 /// in `cwd`, then in each folder from there up to the root, then in `others` (a suite's folder); the first that has it
 /// wins. `root`, `cwd` and `others` are real paths, the latter two inside the root.
 pub fn resolve_from(root: &Path, cwd: &Path, others: &[&Path], text: &str) -> Result<Selector, ProjectError> {
-    let text = text.trim();
+    let text = without_margins(text);
     check_text(text)?;
     let (file, rest) = split(text);
     let bases = bases(root, cwd, others);
@@ -105,21 +105,23 @@ fn check_text(text: &str) -> Result<(), ProjectError> {
     Ok(())
 }
 
-/// Length and control characters. Within a test id a parameter may hold any character but line ends and NUL, since
-/// frameworks can be told to show parameters raw.
+/// Length and control characters. Within a test id a parameter may hold any character but NUL, which no command line
+/// can carry: frameworks can be told to show parameters raw, line ends included.
 fn check_characters(what: &str, text: &str) -> Result<(), ProjectError> {
     if text.len() > MAX_SELECTOR_BYTES {
         let why = format!("is longer than {MAX_SELECTOR_BYTES} bytes");
         return Err(refused(what, text, &why));
     }
     let (file, rest) = split(text);
-    let never = |c: char| matches!(c, '\0' | '\n' | '\r');
-    if file.chars().any(char::is_control) || rest.is_some_and(|rest| rest.contains(never)) {
+    if file.chars().any(char::is_control) {
         return Err(refused(
             what,
             text,
             "holds a control character (line end, NUL, …)",
         ));
+    }
+    if rest.is_some_and(|rest| rest.contains('\0')) {
+        return Err(refused(what, text, "holds a NUL character"));
     }
     Ok(())
 }

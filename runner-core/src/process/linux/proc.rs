@@ -20,6 +20,11 @@ impl Process {
         matches!(self.state, b'Z' | b'X')
     }
 
+    /// By a signal; `T` is what `/proc` says of it.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.state == b'T'
+    }
+
     /// As answers name it. A process chooses its name, so only plain characters are kept.
     fn label(&self) -> String {
         let plain = |letter: char| {

@@ -161,6 +161,10 @@ fn ids_keep_whatever_their_parameters_hold() {
         "::test_w[para\u{2028}graph]",
         "::test_w[\\x1b escaped]",
         "::test_w[raw \u{1b} and \t]",
+        "::test_w[two\nlines]",
+        "::test_w[two\r\nlines]",
+        "::test_w[x\n-p evil]",
+        "::test_w[x\n@args.txt]",
         "::test_w[🎉]",
     ];
     for id in ids {
@@ -196,7 +200,7 @@ fn options_and_argument_files_are_refused() {
         "a\0b",
         "tests/test_a.py\0",
         "tests/test_a.py\n-p evil",
-        "tests/test_a.py::test_x\n-p evil",
+        "tests/test_a.py::test_x[\0]",
         "slow\rfast",
         "slow\u{1b}[31m",
         "null.py",
