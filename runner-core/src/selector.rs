@@ -150,7 +150,10 @@ mod tests {
             (" tests ", "tests"),
             (" slow or fast\n", "slow or fast"),
             ("\ttest_a.py::test_x[a ]\n", "test_a.py::test_x[a ]"),
-            (" cases.yaml::ends with a blank ", "cases.yaml::ends with a blank "),
+            (
+                " cases.yaml::ends with a blank ",
+                "cases.yaml::ends with a blank ",
+            ),
             ("a.test.ts::adds ", "a.test.ts::adds "),
             ("parser::tests::adds ", "parser::tests::adds"),
         ] {

@@ -142,7 +142,26 @@ fn selector_words(request: &RunRequest, project: &Project) -> Vec<String> {
     } else {
         words
     };
-    words.into_iter().map(never_an_option).collect()
+    words
+        .into_iter()
+        .map(without_group)
+        .map(never_an_option)
+        .collect()
+}
+
+/// xdist's `--dist loadgroup` writes a test's group behind its nodeid (`test_a.py::test_x[1]@group`), where pytest knows
+/// no test. In front of a parameter stand only identifiers, and behind it nothing.
+fn without_group(mut word: String) -> String {
+    if let Some((file, rest)) = word.split_once("::")
+        && file.ends_with(".py")
+    {
+        let names = word.len() - rest.len();
+        let end = rest.rfind(']').map_or(names, |at| names + at);
+        if let Some(at) = word[end..].find('@') {
+            word.truncate(end + at);
+        }
+    }
+    word
 }
 
 /// A file's name may begin like an option or an argument file; as a path it does not.

@@ -165,3 +165,27 @@ fn without_an_interpreter_there_is_no_plan() {
     assert_eq!(error.code, "no_interpreter");
     assert!(error.hint.is_some());
 }
+
+#[test]
+fn a_group_of_xdist_is_no_part_of_the_test_that_pytest_is_asked_for() {
+    for (rest, asked) in [
+        ("::test_x@group", "::test_x"),
+        ("::TestA::test_x[a@b]@g 1", "::TestA::test_x[a@b]"),
+        ("::test_x[a@b]", "::test_x[a@b]"),
+        ("::test_x[a]@b]", "::test_x[a]@b]"),
+    ] {
+        for (path, asked) in [("test_a.py", asked), ("mails.yaml", rest)] {
+            let node = Selector::Node {
+                path: path.to_owned(),
+                rest: rest.to_owned(),
+            };
+            let request = RunRequest {
+                selection: Selection {
+                    selectors: vec![node],
+                },
+                ..request()
+            };
+            assert_eq!(only_args(&request), [format!("{path}{asked}")]);
+        }
+    }
+}

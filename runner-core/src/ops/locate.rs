@@ -138,8 +138,9 @@ fn stands_for(base: &str, nodeid: &str) -> bool {
 
 fn rest_stands_for(rest: &str, other: &str) -> bool {
     match other.strip_prefix(rest) {
+        // `@`: pytest-xdist's groups stand behind the test.
         Some(more) => {
-            more.is_empty() || more.starts_with("::") || (!rest.is_empty() && more.starts_with('['))
+            more.is_empty() || more.starts_with("::") || (!rest.is_empty() && more.starts_with(['[', '@']))
         }
         None => false,
     }
@@ -230,13 +231,18 @@ mod tests {
             "test_p.py::t[a - b]",
             "test_p.py::tt",
             "test_p.py::C::m",
+            "test_p.py::g@group",
         ];
+        assert_eq!(
+            repository.pick("test_p.py::g", ".", &rows),
+            ["test_p.py::g@group"]
+        );
         assert_eq!(
             repository.pick("test_p.py::t", ".", &rows),
             ["test_p.py::t[1]", "test_p.py::t[a - b]"]
         );
         assert_eq!(repository.pick("test_p.py::C", ".", &rows), ["test_p.py::C::m"]);
-        assert_eq!(repository.pick("test_p.py", ".", &rows).len(), 4);
+        assert_eq!(repository.pick("test_p.py", ".", &rows).len(), 5);
     }
 
     #[test]

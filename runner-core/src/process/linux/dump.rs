@@ -40,7 +40,10 @@ pub(super) fn collect(wanted: &Dump, members: &[Process]) -> BTreeMap<u32, Strin
         return BTreeMap::new();
     };
     let mut asked = Vec::new();
-    for process in members.iter().filter(|process| !process.is_zombie() && !process.is_stopped()) {
+    for process in members
+        .iter()
+        .filter(|process| !process.is_zombie() && !process.is_stopped())
+    {
         let Ok(pid) = u32::try_from(process.pid) else {
             continue;
         };
