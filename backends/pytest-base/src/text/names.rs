@@ -73,7 +73,10 @@ impl Names {
     /// A table from printed ids to the nodeids that pytest listed. Where the header was switched off the root folder
     /// is the working folder or one above it: then the table also holds each id as seen from every folder on the way.
     pub(crate) fn table(&self, nodeids: &[Arc<str>]) -> Table {
-        let mut table = Table::default();
+        let mut table = Table {
+            is_empty: nodeids.is_empty(),
+            ..Table::default()
+        };
         for nodeid in nodeids {
             let printed = self.printed(nodeid);
             // Older releases collapse `//`, `/./` and `/../` of the whole id when they shorten it.
@@ -93,6 +96,11 @@ impl Names {
             if let Some((first, rest)) = printed.split_once('\n') {
                 let more = table.line_ends.entry(first.to_owned()).or_default();
                 *more = (*more).max(1 + rest.matches('\n').count());
+            }
+            if self.rootdir.is_none() {
+                // Seen from a folder below, it may be the name of another.
+                table.add_guess(printed, nodeid);
+                continue;
             }
             let printed = if *printed == **nodeid {
                 Arc::clone(nodeid)
@@ -114,6 +122,7 @@ pub(crate) fn is_garbled(id: &str) -> bool {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
     sure: HashMap<Arc<str>, Arc<str>>,
+    is_empty: bool,
     /// How many line ends the ids have at the most whose first line is this.
     line_ends: HashMap<String, usize>,
     /// `None`: two nodeids would be printed alike.
@@ -132,7 +141,7 @@ impl Table {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.sure.is_empty()
+        self.is_empty
     }
 
     pub(crate) fn nodeid(&self, printed: &str) -> Option<&str> {
@@ -245,6 +254,28 @@ mod tests {
         let unknown = names("/r/sub", "").table(&["sub/a.py::t", "x/b.py::t", "y/b.py::t"].map(Into::into));
         assert_eq!(unknown.nodeid("a.py::t"), Some("sub/a.py::t"));
         assert_eq!(unknown.nodeid("b.py::t"), None);
+        // As seen from the root folder, or from `a`.
+        let twice = names("/r/a", "").table(&["a/t.py::t", "a/a/t.py::t"].map(Into::into));
+        assert_eq!(twice.nodeid("a/t.py::t"), None);
+        assert_eq!(twice.nodeid("a/a/t.py::t"), Some("a/a/t.py::t"));
+    }
+
+    #[test]
+    fn an_id_may_go_on_in_the_next_lines() {
+        let table = names("/r", "rootdir: /r").table(&["a.py::t\nx y", "a.py::u\nx\nz"].map(Into::into));
+        let behind = ["x y - boom".to_owned(), "z".to_owned()];
+        assert_eq!(table.goes_on("ERROR a.py::t", &behind), 1);
+        assert_eq!(
+            table.goes_on("ERROR a.py::u", &["x".to_owned(), "z".to_owned()]),
+            2
+        );
+        assert_eq!(table.goes_on("ERROR a.py::u", &behind), 0);
+        assert_eq!(table.goes_on("ERROR a.py::v", &behind), 0);
+    }
+
+    #[test]
+    fn an_id_in_another_encoding_is_never_certain() {
+        assert!(!names("/r", "rootdir: /r").certain("a.py::t\u{fffd}"));
     }
 
     #[test]

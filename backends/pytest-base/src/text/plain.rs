@@ -49,11 +49,10 @@ impl Plain {
             .map(|open| open.id.as_str())
     }
 
-    /// Closes the last test that has a verdict.
-    pub(crate) fn close(&mut self) {
-        if let Some(open) = self.open.take_if(|open| !open.words.is_empty()) {
-            self.add(open);
-        }
+    /// Closes the last test that has a verdict. Returns whether there was one, so that no other began behind it.
+    pub(crate) fn close(&mut self) -> bool {
+        let open = self.open.take_if(|open| !open.words.is_empty());
+        open.map(|open| self.add(open)).is_some()
     }
 
     fn begin(&mut self, line: &str) {
@@ -119,7 +118,7 @@ FAILEDclosing
 a.py::after PASSED
 a.py::hangs ";
         text.split('\n').for_each(|line| plain.line(line));
-        plain.close();
+        assert!(!plain.close(), "a test began behind the last verdict");
         let rows: Vec<(&str, Option<Outcome>)> = plain
             .rows
             .iter()

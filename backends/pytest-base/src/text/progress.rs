@@ -228,7 +228,10 @@ impl Progress {
             row.exact = false;
         }
         self.count(counter);
-        self.stray = None;
+        // A test that began and has no verdict yet: this was its print (another pytest's line, say).
+        if self.glued().is_none_or(|id| id == row.id) {
+            self.stray = None;
+        }
         self.add(row);
         true
     }
@@ -443,3 +446,7 @@ fn part_name(text: &str, id: &str) -> String {
     }
     name.trim().to_owned()
 }
+
+#[cfg(test)]
+#[path = "progress_tests.rs"]
+mod tests;

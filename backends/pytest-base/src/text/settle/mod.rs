@@ -167,7 +167,7 @@ fn choose(
 ) -> (Vec<Book>, Vec<CollectionError>) {
     // What contradicts itself decides nothing.
     let trusted = contradictions.is_empty();
-    let (books, collected, undecided) = rows::from_exact(exact, pages, trusted.then_some(told));
+    let (mut books, collected, undecided) = rows::from_exact(exact, pages, trusted.then_some(told));
     let mut wrong = check::exact(pages, &books, told);
     wrong.extend(check::number(&books, told).filter(|_| trusted));
     if trusted && !wrong.is_empty() {
@@ -188,6 +188,8 @@ fn choose(
     let parts = !contradictions.is_empty() && failed < said;
     *contradictions = wrong;
     if parts {
+        let confirmed = |book: &Book| book.row.is_some_and(|row| pages.session.progress.rows[row].exact);
+        books.retain(|book| book.result.outcome.is_bad() || confirmed(book));
         contradictions.push(format!(
             "the report holds {failed} failed tests, and pytest counts {said} failures"
         ));
@@ -237,7 +239,7 @@ pub(crate) fn exact_only(session: &mut Session, exact: Exact, events: &mut Vec<T
 
 /// Settles a session that was cut: what is known goes out, what is not stays unfinished.
 pub(crate) fn cut(session: &mut Session, events: &mut Vec<TestEvent>) {
-    session.progress.plain.close();
+    let torn = session.progress.plain.close();
     dead_workers(session, events);
     let plain = !session.progress.counted() && !session.progress.distributed;
     let rows = if plain {
@@ -256,8 +258,12 @@ pub(crate) fn cut(session: &mut Session, events: &mut Vec<TestEvent>) {
             continue;
         }
         // No test began after the last verdict: the session was cut in the teardown behind it.
-        let over =
-            plain || session.progress.distributed || place < last || !session.progress.running().is_empty();
+        let next = if plain {
+            !torn
+        } else {
+            session.progress.distributed || !session.progress.running().is_empty()
+        };
+        let over = place < last || next;
         if over || session.tail.is_some() {
             session::reruns(row, &nodeid, events);
             events.push(TestEvent::Finished(Box::new(result)));

@@ -52,7 +52,7 @@ fn as_printed(pages: &Pages<'_>) -> (Vec<Book>, Vec<String>) {
         return (books, Vec::new());
     }
     let read = difference.unwrap_or_else(|| "verdicts whose lines could not be read".to_owned());
-    let books = live(pages, |row| !row.unknown_word);
+    let books = live(pages, |row| row.exact && !row.unknown_word);
     (books, vec![format!("pytest's last line counts {read}")])
 }
 
