@@ -291,6 +291,9 @@ pub(crate) struct BackendCheck {
     /// A sample project (a folder with qaas-conformance.toml) whose tests are really run. Default: PATH itself, if it is one
     #[arg(long, value_name = "DIR")]
     pub(crate) project: Option<PathBuf>,
+    /// Also name each case that is skipped, with its reason
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
 }
 
 #[derive(Debug, Args)]

@@ -229,6 +229,60 @@ fn a_program_that_is_no_backend_fails_once_and_in_words() {
     }
 }
 
+/// Plans, and answers everything about output with an error.
+#[cfg(unix)]
+const REFUSER: &str = "#!/usr/bin/env python3
+import json, sys
+for line in sys.stdin:
+    call = json.loads(line)
+    answer = {'jsonrpc': '2.0', 'id': call['id'], 'result': None}
+    if call['method'] == 'initialize':
+        answer['result'] = {'protocol': 1, 'info': {'name': 'refuser', 'capabilities': ['run']}}
+    elif call['method'] == 'plan':
+        request = call['params']['request']
+        keys = ('keyword', 'markers', 'max_failures', 'workers', 'extra_args')
+        if any(request[key] for key in keys) or request['selection']['selectors']:
+            answer = {'jsonrpc': '2.0', 'id': call['id'], 'error': {'code': -32000, 'message': 'cannot'}}
+        else:
+            answer['result'] = {'steps': [{'name': 'true', 'program': '/bin/true', 'cwd': request['cwd']}]}
+    elif call['method'] in ('open', 'read', 'artifact', 'finish'):
+        answer = {'jsonrpc': '2.0', 'id': call['id'], 'error': {'code': -32000, 'message': 'not written yet'}}
+    print(json.dumps(answer), flush=True)
+";
+
+#[cfg(unix)]
+#[test]
+fn a_reader_that_only_answers_errors_does_not_pass() {
+    use std::os::unix::fs::PermissionsExt;
+    let project = Project::bare().file("refuser.py", REFUSER);
+    let program = project.root().join("refuser.py");
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let answer = project.qaas(&["backend", "check", "./refuser.py", "--format", "json"]);
+    assert_eq!(answer.code, Some(1), "{}", answer.stdout);
+    let said = answer.json();
+    assert_eq!(names(&said, "failed"), ["reading/endings"], "{said:#}");
+    assert!(said.to_string().contains("not written yet"), "{said:#}");
+}
+
+#[test]
+fn without_a_sample_project_what_was_not_checked_is_said_at_the_end() {
+    let project = Project::bare();
+    let check = |more: &[&str]| {
+        let answer = project.qaas(&[&["backend", "check", "unittest"], more].concat());
+        assert_eq!(answer.code, Some(0), "{}", answer.stdout);
+        answer.stdout
+    };
+    let short = check(&[]);
+    assert!(!short.lines().any(|line| line.starts_with("skipped ")), "{short}");
+    let last: Vec<&str> = short.lines().rev().take(6).collect();
+    assert!(last[0].contains("real runs were NOT checked"), "{short}");
+    let told = |words: &str| last.iter().any(|line| line.contains(words));
+    assert!(told("skipped: no sample project was given"), "{short}");
+    assert!(told("qaas backend check unittest --project DIR"), "{short}");
+    let long = check(&["-v"]);
+    assert!(long.contains("skipped live/all: no sample project"), "{long}");
+}
+
 #[test]
 fn cargo_test_holds_the_kit() {
     let project = with_toolchain(sample(Project::bare(), "cargo-test"));

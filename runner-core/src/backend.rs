@@ -274,6 +274,10 @@ impl RunRequest {
 /// The code of a request that a backend does not carry out. Whoever asked has to ask for something else.
 pub const UNSUPPORTED: &str = "unsupported";
 
+/// The code of the error of a backend in another process that had not answered when nobody waited any more: the run was
+/// cancelled, or its time was over.
+pub const UNANSWERED: &str = "unanswered";
+
 /// A request that a backend cannot carry out, or a result it cannot read at all.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[error("{message}")]

@@ -109,7 +109,12 @@ pub enum EndCause {
     /// All planned work was done.
     Done,
     /// A time limit passed: `limit_ms` for one iteration, or for all of them.
-    TimedOut { limit_ms: u64 },
+    TimedOut {
+        limit_ms: u64,
+        /// What was waited for in vain when it passed, if it was a backend and not the tests: in words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        unanswered: Option<String>,
+    },
     /// Somebody asked for it.
     Cancelled { by: String },
     /// The engine itself could not go on (a program that does not start, a full disk, a bug).

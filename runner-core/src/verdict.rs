@@ -62,7 +62,9 @@ pub fn judge(report: &Report) -> Verdict {
         None if report.iterations.is_empty() => Verdict::plain(Status::Queued),
         None => Verdict::plain(Status::Running),
         Some(EndCause::Cancelled { by }) => Verdict::because(Status::Cancelled, format!("cancelled by {by}")),
-        Some(EndCause::TimedOut { limit_ms }) => timed_out(report, *limit_ms),
+        Some(EndCause::TimedOut { limit_ms, unanswered }) => {
+            timed_out(report, *limit_ms, unanswered.as_deref())
+        }
         Some(EndCause::Failed { message, hint, .. }) => {
             let finished = report.iterations.iter().map(Iteration::finished_tests).sum();
             Verdict {
@@ -87,13 +89,16 @@ fn worst(report: &Report) -> Verdict {
         .unwrap_or_else(|| Verdict::because(Status::Broken, "the run ended before it began"))
 }
 
-fn timed_out(report: &Report, limit_ms: u64) -> Verdict {
+fn timed_out(report: &Report, limit_ms: u64, unanswered: Option<&str>) -> Verdict {
     let limited = report
         .iterations
         .iter()
         .rev()
         .find(|iteration| was_timed_out(iteration));
-    let begun = format!("the time limit of {} passed", seconds(limit_ms));
+    let mut begun = format!("the time limit of {} passed", seconds(limit_ms));
+    if let Some(unanswered) = unanswered {
+        begun = format!("{begun}: {unanswered}");
+    }
     let reason = limited.or(report.iterations.last()).map_or_else(
         || begun.clone(),
         |iteration| with_unfinished(&begun, "still running", iteration),

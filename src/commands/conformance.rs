@@ -8,7 +8,7 @@ use runner_core::ops::{self, ErrorKind, OpError};
 use runner_core::policy::Policy;
 use runner_core::project::Overrides;
 use runner_core::registry::nearest;
-use runner_core::testing::{self, Bench, Case, Finding, Sample};
+use runner_core::testing::{self, Bench, Case, Finding, NO_SAMPLE, Sample};
 use runner_core::trust::Part;
 use serde_json::{Value, json};
 
@@ -31,6 +31,8 @@ struct Count {
     passed: usize,
     failed: usize,
     skipped: usize,
+    /// How many were skipped for each reason, in the order in which the reasons came.
+    left_out: Vec<(String, usize)>,
 }
 
 pub(super) async fn run(context: &Context, command: &BackendCheck) -> u8 {
@@ -50,14 +52,18 @@ pub(super) async fn run(context: &Context, command: &BackendCheck) -> u8 {
             Ok(bench) => bench,
             Err(error) => return fail(&error, format, paint),
         };
-        let mut told = |case: &Case| tell(case, &name, format, paint);
+        let mut told = |case: &Case| {
+            if command.verbose || format != Format::Human || !matches!(case.finding, Finding::Skipped(_)) {
+                tell(case, &name, format, paint);
+            }
+        };
         let cases = testing::check(backend, bench.as_ref(), &mut told).await;
         for case in &cases {
             count.add(case);
         }
         answers.push(json!({ "name": name, "cases": cases }));
     }
-    sum_up(&count, &answers, format, paint)
+    sum_up(&count, &answers, command, format, paint)
 }
 
 /// What was asked for: a folder with a `qaas.toml`, or the name of a backend of this repository.
@@ -167,8 +173,18 @@ impl Count {
         match case.finding {
             Finding::Passed(_) => self.passed += 1,
             Finding::Failed(_) => self.failed += 1,
-            Finding::Skipped(_) => self.skipped += 1,
+            Finding::Skipped(ref why) => {
+                self.skipped += 1;
+                match self.left_out.iter_mut().find(|(known, _)| known == why) {
+                    Some((_, count)) => *count += 1,
+                    None => self.left_out.push((why.clone(), 1)),
+                }
+            }
         }
+    }
+
+    fn without_sample(&self) -> bool {
+        self.left_out.iter().any(|(why, _)| why == NO_SAMPLE)
     }
 }
 
@@ -203,16 +219,53 @@ fn line(case: &Case, paint: Paint) -> String {
     }
 }
 
-fn sum_up(count: &Count, answers: &[Value], format: Format, paint: Paint) -> u8 {
+/// What was not looked at, and how it can be: a green line must not be taken for more than it is.
+fn not_checked(count: &Count, command: &BackendCheck) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for (why, count) in &count.left_out {
+        lines.push(format!("{count:>5} skipped: {}", why.replace('\n', " ")));
+    }
+    if !command.verbose && !lines.is_empty() {
+        lines.push("      (-v names them)".to_owned());
+    }
+    if count.without_sample() {
+        lines.push(format!(
+            "NOT checked: real runs. No test was run, so it is not known whether any output is understood.\nTo check that, give \
+             it tests: a folder with a {} that says how each of them ends (docs/backends.md, \"A sample project\"), and\n  \
+             qaas backend check {} --project DIR",
+            testing::FILE,
+            command.backend,
+        ));
+    }
+    lines.join("\n")
+}
+
+fn sum_up(count: &Count, answers: &[Value], command: &BackendCheck, format: Format, paint: Paint) -> u8 {
     let status = if count.failed == 0 { "passed" } else { "failed" };
     let Count {
         passed,
         failed,
         skipped,
+        ..
     } = count;
-    let mut answer = json!({ "status": status, "passed": passed, "failed": failed, "skipped": skipped });
+    let mut answer = json!({
+        "status": status, "passed": passed, "failed": failed, "skipped": skipped, "real_runs": !count.without_sample(),
+    });
     match format {
-        Format::Human => print(&paint.bold(&format!("{passed} passed, {failed} failed, {skipped} skipped"))),
+        Format::Human => {
+            let rest = not_checked(count, command);
+            if !rest.is_empty() {
+                print(&rest);
+            }
+            let but = if count.without_sample() {
+                "; real runs were NOT checked"
+            } else {
+                ""
+            };
+            print(&paint.bold(&format!(
+                "{passed} passed, {failed} failed, {skipped} skipped{but}"
+            )));
+        }
         Format::Jsonl => print_json(&answer, format),
         Format::Json => {
             answer["backends"] = json!(answers);

@@ -29,7 +29,7 @@ const WRONG: [(&str, &str); 20] = [
     ),
     (
         "silent",
-        "backend \"own\" crashed (exit code 0) during initialize",
+        "backend \"own\" ended itself (exit code 0) during initialize",
     ),
     ("future", "it chose protocol 9, and this qaas speaks 1"),
     ("past", "this backend speaks protocol 7 to 8"),
@@ -63,7 +63,7 @@ const WRONG: [(&str, &str); 20] = [
     ),
     (
         "closes_stdout",
-        "crashed (it closed its output and went on) during read",
+        "backend \"own\" closed its output and went on during read",
     ),
     ("half_an_answer", "did not answer read within 1 s"),
     (
@@ -222,6 +222,26 @@ fn a_time_limit_does_not_wait_for_a_plug_in_that_hangs() {
     let answer = plugged.project.call("run_suite", &json!({"timeout_s": 1}));
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
     assert_eq!(answer["status"], "timed_out", "{answer:#}");
+    let named =
+        "the time limit of 1 s passed: backend \"own\" had not answered read when nobody waited any more";
+    assert!(reason(&answer).contains(named), "{answer:#}");
+    assert_eq!(plugged.alive(), [0; 0]);
+}
+
+#[test]
+fn a_time_limit_holds_while_a_plug_in_hangs_in_its_plan() {
+    let plugged = Plugged::new("hang_in_plan", "timeout = \"1h\"").trusted();
+    let begun = Instant::now();
+    let named = "the time limit of 1 s passed: backend \"own\" had not answered plan";
+    let answer = plugged.project.call("run_suite", &json!({"timeout_s": 1}));
+    assert_eq!(answer["status"], "timed_out", "{answer:#}");
+    assert!(reason(&answer).contains(named), "{answer:#}");
+    let run = plugged
+        .project
+        .qaas(&["run", "--timeout", "1s", "--format", "json"]);
+    assert_eq!(run.code, Some(2), "{}", run.stdout);
+    assert!(reason(&run.json()).contains(named), "{}", run.stdout);
+    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
     assert_eq!(plugged.alive(), [0; 0]);
 }
 

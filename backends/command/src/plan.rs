@@ -1,6 +1,6 @@
 //! From a request to command lines.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use runner_core::backend::{BackendError, Capability, Mode, RunRequest, UNSUPPORTED};
 use runner_core::facts::Project;
@@ -74,6 +74,11 @@ pub(crate) fn step_name(name: &str, number: usize) -> String {
         0 => name.to_owned(),
         later => format!("{name} ({})", later + 1),
     }
+}
+
+/// What {report} stands for in the step of this number: a file that no earlier run can have left.
+pub(crate) fn report_file(scratch: &Path, report: &ReportPlace, number: usize) -> PathBuf {
+    scratch.join(format!("report-{}.{}", number + 1, report.format.extension()))
 }
 
 /// The artifact that is the report of the step of this number.

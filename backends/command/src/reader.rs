@@ -12,12 +12,14 @@ use runner_core::selector::Selector;
 
 use crate::formats::{Format, LineReader, Said};
 use crate::id::Fields;
-use crate::plan::{COVERAGE, keyword, report_name, step_name};
+use crate::plan::{COVERAGE, keyword, report_file, report_name, step_name};
 use crate::spec::{ReportPlace, Source, Spec};
+use crate::words::{Piece, Slot};
 
 pub(crate) struct Reader {
     name: String,
     report: ReportPlace,
+    scratch: PathBuf,
     spec: Arc<Spec>,
     max_failures: Option<u32>,
     /// One for each step.
@@ -32,6 +34,7 @@ impl Reader {
         Self {
             name: name.to_owned(),
             report: report.clone(),
+            scratch: request.scratch.clone(),
             spec: Arc::clone(spec),
             max_failures: request.max_failures,
             lines: BTreeMap::new(),
@@ -107,7 +110,8 @@ impl OutputReader for Reader {
                 .code
                 .map_or(ExitMeaning::Other, |code| self.spec.exit.meaning(code));
             exit = worse(exit, meaning);
-            if let Some(ending) = self.trouble(found, meaning, read) {
+            let state = files.get(&report_name(step));
+            if let Some(ending) = self.trouble(step, found, meaning, (read, state)) {
                 trouble.get_or_insert(ending);
             }
         }
@@ -122,7 +126,13 @@ impl OutputReader for Reader {
 
 impl Reader {
     /// Why a step's result cannot be believed.
-    fn trouble(&self, exit: &StepExit, meaning: ExitMeaning, read: Result<(), String>) -> Option<Ending> {
+    fn trouble(
+        &self,
+        step: usize,
+        exit: &StepExit,
+        meaning: ExitMeaning,
+        (read, state): (Result<(), String>, &ArtifactState),
+    ) -> Option<Ending> {
         let Some(code) = exit.code else {
             let how = exit.signal.map_or_else(
                 || "has no exit code".to_owned(),
@@ -142,17 +152,50 @@ impl Reader {
         if meaning == ExitMeaning::NoTests {
             return None;
         }
-        let report = self.report_words();
+        let report = self.report_words(step);
         let reason = format!("{report} {why}; {} exited with {code}", exit.step);
-        Some(Ending::because(EndingKind::Cut, meaning, reason))
+        Some(Ending {
+            hint: self.what_next(state),
+            ..Ending::because(EndingKind::Cut, meaning, reason)
+        })
     }
 
-    fn report_words(&self) -> String {
+    /// What to do about a report that is not there.
+    fn what_next(&self, state: &ArtifactState) -> Option<String> {
+        let Source::File(word) = &self.report.source else {
+            return None;
+        };
+        let hint = match state {
+            ArtifactState::Missing if word.slots().next().is_some() => {
+                "look at what the command printed; then whether the option that is given {report} is the one that names the \
+                 report's file (`qaas check` shows the planned command)"
+            }
+            ArtifactState::Missing => {
+                "look at what the command printed; then whether it writes its report to another place than `report.path` says, \
+                 which is seen from its working folder"
+            }
+            ArtifactState::Stale => {
+                "the command did not write it this time: look at what it printed; an older report is never believed"
+            }
+            _ => return None,
+        };
+        Some(hint.to_owned())
+    }
+
+    fn report_words(&self, step: usize) -> String {
         match &self.report.source {
-            Source::File(word) => match word.0.as_slice() {
-                [crate::words::Piece::Text(path)] => format!("the report {path}"),
-                _ => "the report".to_owned(),
-            },
+            Source::File(word) => {
+                let piece = |piece: &Piece| match piece {
+                    Piece::Text(text) => text.clone(),
+                    Piece::Slot(Slot::Report) => {
+                        let path = report_file(&self.scratch, &self.report, step);
+                        path.display().to_string()
+                    }
+                    Piece::Slot(_) | Piece::SlotOr(..) => self.scratch.display().to_string(),
+                };
+                let path: String = word.0.iter().map(piece).collect();
+                format!("the report {path}")
+            }
             Source::Stdout | Source::Channel if self.report.format == Format::Lines => {
                 "the listing".to_owned()
             }

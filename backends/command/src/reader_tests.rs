@@ -166,6 +166,25 @@ fn a_report_that_is_missing_old_or_cut_is_no_good_end() {
 }
 
 #[test]
+fn a_report_that_was_not_written_is_told_with_the_path_expected_and_what_to_do() {
+    let fixed = json!({"run": ["tool"], "report": {"format": "junit", "path": "out/r.xml"}});
+    let new = request(vec![]).scratch.join("report-1.xml");
+    let own = json!({"run": ["tool", "{report}"], "report": {"format": "junit"}});
+    for (table, path, hint) in [
+        (&fixed, "out/r.xml", "`report.path`"),
+        (&own, &*new.display().to_string(), "given {report}"),
+    ] {
+        let (_, ending) = filed(table, &request(vec![]), ArtifactState::Missing, Some(0));
+        let (reason, given) = (ending.reason.unwrap(), ending.hint.unwrap());
+        assert!(
+            reason.contains(&format!("the report {path} was not written")),
+            "{reason}"
+        );
+        assert!(given.contains(hint), "{given}");
+    }
+}
+
+#[test]
 fn exit_codes_have_the_meaning_that_the_table_gives() {
     let plain = "ok 1 - a\n1..1\n";
     let rows = [
@@ -210,7 +229,7 @@ fn stopping_early_as_asked_is_no_cut() {
 
 #[test]
 fn a_listing_tells_each_test_once() {
-    let table = json!({"run": ["tool"], "list": ["tool", "-l"], "report": {"format": "junit"}});
+    let table = json!({"run": ["tool", "{report}"], "list": ["tool", "-l"], "report": {"format": "junit"}});
     let mut asked = request(vec![]);
     asked.mode = Mode::List;
     let (events, ending) = streamed(&table, &asked, "a.rb::x\n\na.rb::y\na.rb::x\n", 1, Some(0));

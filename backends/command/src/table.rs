@@ -61,10 +61,11 @@ pub(crate) fn read(name: &str, table: &Map<String, Value>) -> Result<Spec, Fault
         .get("single")
         .map(|value| command("single", value))
         .transpose()?;
-    let list = listing(table)?;
-    check_report_word("run", &run, &report)?;
+    let env = environment(table)?;
+    let list = listing(table, &env)?;
+    check_report_word("run", &run, &report, &env)?;
     if let Some(single) = &single {
-        check_report_word("single", single, &report)?;
+        check_report_word("single", single, &report, &env)?;
     }
     let spec = Spec {
         framework: text(table, "framework")?.unwrap_or_else(|| name.to_owned()),
@@ -77,7 +78,7 @@ pub(crate) fn read(name: &str, table: &Map<String, Value>) -> Result<Spec, Fault
         id,
         joint: text(table, "joint")?.unwrap_or_else(|| "::".to_owned()),
         exit: table.get("exit").map(exits).transpose()?.unwrap_or_default(),
-        env: environment(table)?,
+        env,
         cwd: table.get("cwd").map(|value| folder("cwd", value)).transpose()?,
         files: files(table)?,
         detect: detect(table)?,
@@ -139,16 +140,37 @@ fn strings<'a>(key: &str, value: &'a Value) -> Result<Vec<&'a str>, Fault> {
 }
 
 /// A report that is named in the command must be read, and one that is to be read must be named.
-fn check_report_word(key: &str, items: &[Item], report: &ReportPlace) -> Result<(), Fault> {
-    let read = matches!(&report.source, Source::File(word) if word.slots().any(|slot| slot == Slot::Report));
-    match (has(items, Slot::Report), read) {
-        (true, false) => Err(Fault::new(
+fn check_report_word(
+    key: &str,
+    items: &[Item],
+    report: &ReportPlace,
+    env: &BTreeMap<String, Word>,
+) -> Result<(), Fault> {
+    let place =
+        |slot: Slot| matches!(&report.source, Source::File(word) if word.slots().any(|one| one == slot));
+    let told = |slot: Slot| {
+        let in_env = env.values().any(|word| word.slots().any(|one| one == slot));
+        in_env || has(items, slot)
+    };
+    if has(items, Slot::Report) && !place(Slot::Report) {
+        return Err(Fault::new(
             key,
             "names {report}, which nothing reads",
             "write `path = \"{report}\"` under `report`",
-        )),
-        _ => Ok(()),
+        ));
     }
+    // A new folder for each run: a command that hears of it nowhere cannot leave anything in it.
+    let in_scratch = place(Slot::Report) || place(Slot::Scratch);
+    if in_scratch && !told(Slot::Report) && !told(Slot::Scratch) {
+        return Err(Fault::new(
+            key,
+            "does not say where the report is to be written: {report} stands neither in it nor in `env`, so no report could \
+             ever be found",
+            "hand {report} to the option that names the report's file, such as \"--output={report}\"; or, if the command \
+             always writes to one place, name that: `report = { format = \"…\", path = \"out/report.xml\" }`",
+        ));
+    }
+    Ok(())
 }
 
 fn report_place(key: &str, value: &Value) -> Result<ReportPlace, Fault> {
@@ -220,7 +242,7 @@ fn folder(key: &str, value: &Value) -> Result<PathBuf, Fault> {
     plain_path(key, string(key, value)?)
 }
 
-fn listing(table: &Map<String, Value>) -> Result<Option<Listing>, Fault> {
+fn listing(table: &Map<String, Value>, env: &BTreeMap<String, Word>) -> Result<Option<Listing>, Fault> {
     let Some(list) = table.get("list") else {
         return match table.get("list_report") {
             None => Ok(None),
@@ -239,7 +261,7 @@ fn listing(table: &Map<String, Value>) -> Result<Option<Listing>, Fault> {
             source: Source::Stdout,
         },
     };
-    check_report_word("list", &items, &report)?;
+    check_report_word("list", &items, &report, env)?;
     Ok(Some(Listing { items, report }))
 }
 

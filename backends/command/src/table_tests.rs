@@ -26,7 +26,7 @@ fn with(changes: &Value) -> Value {
 
 /// What is changed, the key that the fault names, a part of its message, a part of its hint.
 #[rustfmt::skip]
-const FAULTS: [(&str, &str, &str, &str); 30] = [
+const FAULTS: [(&str, &str, &str, &str); 33] = [
     (r#"{"runn": ["x"]}"#, "runn", "no key `runn`", "`run`"),
     (r#"{"run": "tool --all"}"#, "run", "not one string", r#"["tool", "--all"]"#),
     (r#"{"run": ["tool", "{reprot}"]}"#, "run[1]", "no placeholder {reprot}", "`report`"),
@@ -43,6 +43,9 @@ const FAULTS: [(&str, &str, &str, &str); 30] = [
     (r#"{"report": {"format": "junit", "path": "../x"}}"#, "report.path", "leads out", "relative"),
     (r#"{"report": {"format": "junit", "path": "channel"}}"#, "report.path", "one piece", "{report}"),
     (r#"{"report": {"format": "tap"}}"#, "run", "which nothing reads", "path = \"{report}\""),
+    (r#"{"run": ["tool", "{ids...}"]}"#, "run", "{report} stands neither in it", "--output={report}"),
+    (r#"{"single": ["tool", "{id}"]}"#, "single", "no report could ever be found", "path = "),
+    (r#"{"list": ["tool"], "list_report": {"format": "junit"}}"#, "list", "{report} stands neither", "{report}"),
     (r#"{"report": {"format": "junit", "pth": "x"}}"#, "report.pth", "no key `pth`", "`path`"),
     (r#"{"id": "{file}::{nam}"}"#, "id", "no field {nam}", "`name`"),
     (r#"{"exit": {"ok": [0], "failed": [0]}}"#, "exit.ok[0]", "stands under `failed`", "one meaning"),
@@ -78,6 +81,21 @@ fn every_fault_names_its_key_and_what_would_be_right() {
             .message
             .contains("`report` is missing")
     );
+}
+
+#[test]
+fn a_command_without_report_is_a_fault_only_if_it_can_never_work() {
+    for changes in [
+        json!({"run": ["tool"], "env": {"OUT": "{report}"}}),
+        json!({"run": ["tool"], "env": {"OUT": "{scratch}"}}),
+        json!({"run": ["tool", "--dir={scratch}"], "report": {"format": "junit", "path": "{scratch}/out.xml"}}),
+        json!({"run": ["tool", "--dir={scratch}"]}),
+        json!({"run": ["tool"], "report": {"format": "junit", "path": "out.xml"}}),
+        json!({"run": ["tool"], "report": {"format": "junit", "path": "stdout"}}),
+        json!({"run": ["tool"], "report": {"format": "tap"}}),
+    ] {
+        assert!(read("own", &table(&with(&changes))).is_ok(), "{changes}");
+    }
 }
 
 #[test]

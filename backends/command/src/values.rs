@@ -7,7 +7,7 @@ use runner_core::backend::{BackendError, RunRequest};
 use runner_core::facts::Project;
 use runner_core::plan::{Artifact, Plan};
 
-use crate::plan::{Asked, COVERAGE, IDS_FILE, keyword};
+use crate::plan::{Asked, COVERAGE, IDS_FILE, keyword, report_file};
 use crate::spec::{CoverageSpec, Spec, has};
 use crate::words::{Item, Piece, Slot, Word};
 
@@ -62,8 +62,7 @@ impl Values {
                 single.insert(slot.name(), value);
             }
         };
-        let extension = asked.report.format.extension();
-        let report = request.scratch.join(format!("report-{}.{extension}", number + 1));
+        let report = report_file(&request.scratch, asked.report, number);
         set(Slot::Report, Some(report.display().to_string()));
         set(Slot::Scratch, Some(request.scratch.display().to_string()));
         set(Slot::Keyword, keyword(request).ok().flatten());

@@ -32,15 +32,22 @@ pub(super) struct Deadline {
 }
 
 impl Deadline {
-    pub(super) fn after(limit: Duration) -> Option<Self> {
+    /// The end of this limit, of which some was used up already.
+    pub(super) fn after(limit: Duration, used: Duration) -> Option<Self> {
         // A limit beyond the clock's range is none.
-        let at = Instant::now().checked_add(limit)?;
+        let at = Instant::now().checked_add(limit.saturating_sub(used))?;
         Some(Self { at, limit })
     }
 
     pub(super) fn cause(self) -> EndCause {
+        self.passed_without(None)
+    }
+
+    /// It passed before a backend had answered, as is said in these words.
+    pub(super) fn passed_without(self, unanswered: Option<String>) -> EndCause {
         EndCause::TimedOut {
             limit_ms: self.limit.as_millis() as u64,
+            unanswered,
         }
     }
 }
@@ -83,9 +90,9 @@ impl Going<'_> {
         let given_up = blocking(|| {
             let mut files = before.collect(&plan.artifacts);
             files.dumps = steps.dumps;
-            let ending = self.read_rest(reading, &steps.exits, &files, record);
+            let (ending, unanswered) = self.read_rest(reading, &steps.exits, &files, record);
             let output_tail = record.output_tail(output);
-            let given_up = self.given_up(&ending);
+            let given_up = self.given_up(&ending, unanswered);
             record.emit(RunEvent::IterationEnded {
                 iteration: self.number,
                 ending: Some(ending),
@@ -94,12 +101,16 @@ impl Going<'_> {
             });
             given_up
         });
-        ended.or(given_up).unwrap_or(EndCause::Done)
+        match (ended, given_up) {
+            // Both passed: the tests' time, and the backend's that reads them. The one with more words.
+            (Some(EndCause::TimedOut { .. }), Some(given_up @ EndCause::TimedOut { .. })) => given_up,
+            (ended, given_up) => ended.or(given_up).unwrap_or(EndCause::Done),
+        }
     }
 
     /// Why nobody waited for the whole of the reading, if so: a backend in another process may hang while the steps
     /// themselves are over.
-    fn given_up(&self, ending: &Ending) -> Option<EndCause> {
+    fn given_up(&self, ending: &Ending, unanswered: Option<String>) -> Option<EndCause> {
         if !matches!(ending.kind, EndingKind::Cut | EndingKind::Broken) {
             return None;
         }
@@ -108,17 +119,18 @@ impl Going<'_> {
             let by = self.cancel.by().to_owned();
             return Some(EndCause::Cancelled { by });
         }
-        overdue.map(Deadline::cause)
+        overdue.map(|deadline| deadline.passed_without(unanswered))
     }
 
+    /// How the framework ended, and, if a backend had not answered when nobody waited any more, that in words.
     fn read_rest(
         &self,
         reading: Reading,
         exits: &[(usize, StepExit)],
         files: &Artifacts,
         record: &mut Record<'_>,
-    ) -> Ending {
-        let (events, ending) = reading.finish(exits, files);
+    ) -> (Ending, Option<String>) {
+        let (events, ending, unanswered) = reading.finish(exits, files);
         record.tests(self.number, events);
         let green_exit = ending.kind == EndingKind::Completed && ending.exit == ExitMeaning::Ok;
         let failed = |report: &Report| {
@@ -129,7 +141,7 @@ impl Going<'_> {
             record
                 .warn("the exit code says that all is well, but tests failed; the failures count".to_owned());
         }
-        ending
+        (ending, unanswered)
     }
 
     /// Empties the plan's folder, lays its files, and looks at what may be taken for this run's reports.

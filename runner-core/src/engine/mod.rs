@@ -31,7 +31,7 @@ use self::patience::Until;
 use self::prepare::Prepared;
 pub(crate) use self::reading::panic_text;
 use self::record::Record;
-use crate::backend::{Mode, TestBackend, UNSUPPORTED};
+use crate::backend::{Mode, TestBackend, UNANSWERED, UNSUPPORTED};
 use crate::config::{Env, Suite};
 use crate::environment::Environment;
 use crate::event::{EndCause, RunEvent};
@@ -127,6 +127,10 @@ impl Engine {
     ) -> EndCause {
         let mut facts = self.facts(run_id, order);
         let until = Until::new(cancel);
+        let begun = Instant::now();
+        let whole = |limit: Option<Duration>| limit.and_then(|limit| Deadline::after(limit, Duration::ZERO));
+        let limit = sooner(whole(order.timeout), whole(order.total_timeout));
+        until.deadline(limit.map(|limit| limit.at));
         let prepared = blocking(|| {
             let prepared = self.prepare(order, &mut facts, &until);
             // What was refused is no run: the last one stays the last one.
@@ -143,14 +147,17 @@ impl Engine {
         let prepared = match prepared {
             Ok(prepared) => prepared,
             Err(_) if cancel.is_asked() => return cancelled(),
-            Err(cause) => return cause,
+            Err(cause) => return overdue(cause, limit),
         };
+        let used = begun.elapsed();
         let _slot = tokio::select! {
             biased;
             () = cancel.asked() => return cancelled(),
             slot = self.slots.acquire() => slot.expect("the slots are never closed"),
         };
-        let cause = self.iterate(order, &prepared, cancel, &until, record).await;
+        let cause = self
+            .iterate(order, &prepared, cancel, (&until, used), record)
+            .await;
         blocking(|| {
             let failed = |report: &Report| report.iterations.iter().any(Iteration::has_failures);
             if order.policy.private_folders && record.report().look(failed) {
@@ -162,16 +169,16 @@ impl Engine {
     }
 
     /// All iterations. One that runs into its own limit does not stop the others: how often that happens is what
-    /// a repeated run is for.
+    /// a repeated run is for. `used`: how much of the time limits the plan has taken.
     async fn iterate(
         &self,
         order: &Order,
         prepared: &Prepared,
         cancel: &Cancel,
-        until: &Until,
+        (until, used): (&Until, Duration),
         record: &mut Record<'_>,
     ) -> EndCause {
-        let total = order.total_timeout.and_then(Deadline::after);
+        let total = order.total_timeout.and_then(|limit| Deadline::after(limit, used));
         let mut end = EndCause::Done;
         for number in 1..=order.iterations.max(1) {
             if cancel.is_asked() {
@@ -182,11 +189,9 @@ impl Engine {
             if let Some(total) = total.filter(|total| total.at <= Instant::now()) {
                 return total.cause();
             }
-            let own = order.timeout.and_then(Deadline::after);
-            let deadline = [own, total]
-                .into_iter()
-                .flatten()
-                .min_by_key(|deadline| deadline.at);
+            let used = if number == 1 { used } else { Duration::ZERO };
+            let own = order.timeout.and_then(|limit| Deadline::after(limit, used));
+            let deadline = sooner(own, total);
             until.deadline(deadline.map(|deadline| deadline.at));
             let going = Going {
                 engine: self,
@@ -212,6 +217,23 @@ impl Engine {
             .redact
             .then(|| Redactor::new(caller.map(|(name, value)| (name.as_str(), value.as_str()))))
     }
+}
+
+/// The end of a run whose plan was not made: by its time limit, if a backend had not answered by then.
+fn overdue(cause: EndCause, limit: Option<Deadline>) -> EndCause {
+    match (cause, limit) {
+        (EndCause::Failed { code, message, .. }, Some(limit)) if code == UNANSWERED => {
+            limit.passed_without(Some(message))
+        }
+        (cause, _) => cause,
+    }
+}
+
+fn sooner(own: Option<Deadline>, total: Option<Deadline>) -> Option<Deadline> {
+    [own, total]
+        .into_iter()
+        .flatten()
+        .min_by_key(|deadline| deadline.at)
 }
 
 /// Runs a future to its end, or to its panic: a fault of qaas ends the run with a word, not the server.

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::Order;
-use crate::backend::{BackendError, OutputReader, RunRequest, TestBackend};
+use crate::backend::{BackendError, OutputReader, RunRequest, TestBackend, UNANSWERED};
 use crate::event::{Ending, EndingKind, ExitMeaning, TestEvent};
 use crate::plan::{Artifacts, Lines, StepExit, Stream};
 
@@ -57,23 +57,28 @@ impl Reading {
         events
     }
 
-    /// What the exits and files mean, and how the test framework ended.
+    /// What the exits and files mean, how the test framework ended, and the words of a backend that had not answered when
+    /// nobody waited any more.
     pub(super) fn finish(
         mut self,
         exits: &[(usize, StepExit)],
         files: &Artifacts,
-    ) -> (Vec<TestEvent>, Ending) {
+    ) -> (Vec<TestEvent>, Ending, Option<String>) {
         let mut events = Vec::new();
         let own = exits
             .iter()
             .filter(|(step, _)| self.owners.own.get(*step).copied().flatten().is_some());
         let own: Vec<StepExit> = own.map(|(_, exit)| exit.clone()).collect();
+        let mut unanswered = None;
         let ending = match self.tests.finish(&own, files, &mut events) {
             Ok(ending) => ending,
-            Err(error) => Ending {
-                hint: error.hint,
-                ..Ending::because(EndingKind::Cut, ExitMeaning::Other, error.message)
-            },
+            Err(error) => {
+                unanswered = (error.code == UNANSWERED).then(|| error.message.clone());
+                Ending {
+                    hint: error.hint,
+                    ..Ending::because(EndingKind::Cut, ExitMeaning::Other, error.message)
+                }
+            }
         };
         if let Some(coverage) = &mut self.coverage {
             let all: Vec<StepExit> = exits.iter().map(|(_, exit)| exit.clone()).collect();
@@ -86,7 +91,7 @@ impl Reading {
             }
             events.extend(measured.into_iter().filter(is_about_coverage));
         }
-        (events, ending)
+        (events, ending, unanswered)
     }
 }
 

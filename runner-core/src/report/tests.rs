@@ -167,7 +167,10 @@ fn a_record_has_one_end() {
         cause,
         duration_s: 1.0,
     };
-    let limit = EndCause::TimedOut { limit_ms: 1 };
+    let limit = EndCause::TimedOut {
+        limit_ms: 1,
+        unanswered: None,
+    };
     let report = Report::fold(&[end(limit.clone()), end(EndCause::Done)]);
     assert_eq!(report.cause, Some(limit));
 }

@@ -31,7 +31,7 @@ use crate::backend::TestBackend;
 use crate::engine::blocking;
 
 /// Why the cases that need a real run are left out when there is no sample project.
-const NO_SAMPLE: &str = "no sample project was given (--project DIR)";
+pub const NO_SAMPLE: &str = "no sample project was given (--project DIR)";
 
 /// Drives a backend through all cases. `told` hears of each as soon as it is done. Without a bench the cases that need a
 /// real run are skipped, each with its reason.

@@ -104,11 +104,13 @@ impl Playing {
             .err()
             .filter(|error| is_crash(error))
             .map(ToString::to_string);
+        let error = ended.as_ref().err().map(ToString::to_string);
         let ending =
             ended.unwrap_or_else(|error| Ending::because(EndingKind::Cut, ExitMeaning::Other, error.message));
         Played {
             report: report(self.listing, self.events, exits, ending),
             crash,
+            error,
         }
     }
 }
@@ -153,7 +155,10 @@ fn report(listing: bool, events: Vec<TestEvent>, exits: &[StepExit], ending: End
             by: "the kit".to_owned(),
         }
     } else if exits.iter().any(|exit| exit.timed_out) {
-        EndCause::TimedOut { limit_ms: 1_000 }
+        EndCause::TimedOut {
+            limit_ms: 1_000,
+            unanswered: None,
+        }
     } else {
         EndCause::Done
     };
@@ -169,6 +174,8 @@ pub(super) struct Played {
     pub(super) report: Report,
     /// The backend's own word for a panic in another process.
     pub(super) crash: Option<String>,
+    /// Why it gave no ending at all.
+    pub(super) error: Option<String>,
 }
 
 impl Played {

@@ -353,7 +353,10 @@ fn a_time_limit_says_how_long_and_what_was_running() {
         timed_out: true,
         ..red()
     };
-    let cause = EndCause::TimedOut { limit_ms: 1500 };
+    let cause = EndCause::TimedOut {
+        limit_ms: 1500,
+        unanswered: None,
+    };
     let verdict = report_of(&[slow.clone(), green()], Some(cause), false).verdict();
     assert_eq!(verdict.status, Status::TimedOut);
     let reason = "the time limit of 1.5 s passed; still running: t::slow (call); 1 never started";

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use runner_core::backend::{
-    BackendError, BackendInfo, Capability, OutputReader, RunRequest, TestBackend, Waits,
+    BackendError, BackendInfo, Capability, OutputReader, RunRequest, TestBackend, UNANSWERED, Waits,
 };
 use runner_core::facts::Project;
 use runner_core::plan::Plan;
@@ -20,7 +20,6 @@ use serde_json::{Map, Value};
 
 use super::Launch;
 use super::connection::{Connection, Failure};
-use super::fault::CANCELLED;
 use super::reader::RemoteReader;
 
 /// What is known of a backend before it is started.
@@ -98,10 +97,10 @@ impl ExecBackend {
         }
         // That it may not be started is not remembered: a person may agree to it at any time.
         (self.inner.gate)()?;
-        match self.inner.take(waits) {
+        match self.inner.take(waits, Duration::ZERO) {
             Ok(connection) => self.inner.put_back(connection),
             // Whoever waits longer gets another answer.
-            Err(error) if error.code == CANCELLED => return Err(error),
+            Err(error) if error.code == UNANSWERED => return Err(error),
             Err(error) => {
                 *locked(&self.inner.failed) = Some(error.clone());
                 return Err(error);
@@ -130,8 +129,9 @@ impl Inner {
             .clone()
     }
 
-    /// A process to talk to: the one that waits, or a new one.
-    pub(super) fn take(&self, waits: &Waits) -> Result<Connection, BackendError> {
+    /// A process to talk to: the one that waits, or a new one. `grace`: what its answers may take together once nobody
+    /// waits any more.
+    pub(super) fn take(&self, waits: &Waits, grace: Duration) -> Result<Connection, BackendError> {
         (self.gate)()?;
         if let Some(failed) = locked(&self.failed).take() {
             return Err(failed);
@@ -140,9 +140,11 @@ impl Inner {
         if let Some(mut idle) = idle
             && idle.is_sound()
         {
+            idle.grace = grace;
             return Ok(idle);
         }
-        let (connection, answer, left_out) = Connection::open(&self.spec, self.launch.as_ref(), waits)?;
+        let (connection, answer, left_out) =
+            Connection::open(&self.spec, self.launch.as_ref(), waits, grace)?;
         let safe = |text: &str| visible(text).into_owned();
         let info = BackendInfo {
             name: self.spec.name.clone(),
@@ -180,7 +182,8 @@ impl Inner {
         params: &impl serde::Serialize,
         waits: &Waits,
     ) -> Result<Plan, BackendError> {
-        let mut connection = self.take(waits)?;
+        // A plan that nobody waits for is of no use: there is nothing that it could still hand over.
+        let mut connection = self.take(waits, Duration::ZERO)?;
         let answer = connection.call(method, params, waits, |text| {
             serde_json::from_str(text).map_err(|error| WireError::Shape {
                 what: format!("the answer to `{}`", method.as_str()),

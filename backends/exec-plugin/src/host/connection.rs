@@ -15,9 +15,6 @@ use super::{Farewell, Launch, Received, Transport};
 
 /// How often a waiting call looks whether somebody still waits for it.
 const LOOK: Duration = Duration::from_millis(50);
-/// What the calls of one conversation may take together once nobody waits any more: enough for a sound backend to hand
-/// over what it has.
-const UNWANTED: Duration = Duration::from_secs(2);
 /// For a process whose output has ended to be gone.
 const GOING: Duration = Duration::from_secs(1);
 /// For a process to end after `shutdown` and the end of its input.
@@ -50,8 +47,8 @@ pub(super) struct Connection {
     last_id: u64,
     timeout: Duration,
     pub(super) pages: bool,
-    /// Used up of [`UNWANTED`].
-    unwanted: Duration,
+    /// What its answers may still take together once nobody waits any more.
+    pub(super) grace: Duration,
 }
 
 impl Connection {
@@ -60,6 +57,7 @@ impl Connection {
         spec: &Spec,
         launch: &dyn Launch,
         waits: &Waits,
+        grace: Duration,
     ) -> Result<(Self, Initialized, Vec<String>), BackendError> {
         let mut connection = Self {
             name: spec.name.clone(),
@@ -67,7 +65,7 @@ impl Connection {
             last_id: 0,
             timeout: spec.timeout,
             pages: false,
-            unwanted: Duration::ZERO,
+            grace,
         };
         let params = InitializeParams {
             protocol: PROTOCOL,
@@ -122,12 +120,13 @@ impl Connection {
         let begun = Instant::now();
         let timeout = self.timeout;
         let transport = self.transport.as_mut().ok_or(Fault::Gone)?;
-        let unwanted = &mut self.unwanted;
+        let grace = &mut self.grace;
         let mut goes_on = |waited: Duration| {
-            if !waits.still() {
-                *unwanted += waited;
+            if waits.still() {
+                return true;
             }
-            *unwanted < UNWANTED
+            *grace = grace.saturating_sub(waited);
+            !grace.is_zero()
         };
         let sent = transport.send(line, timeout, &mut goes_on);
         loop {

@@ -2,15 +2,13 @@
 
 use std::fmt::Write as _;
 
-use runner_core::backend::BackendError;
+use runner_core::backend::{BackendError, UNANSWERED};
 use runner_core::plan::signal_name;
 use runner_core::visible::visible;
 use runner_core::wire::{MAX_LINE, Method, excerpt};
 
 use super::Parting;
 
-/// The code of the error of a call that nobody waits for any more.
-pub(super) const CANCELLED: &str = "cancelled";
 /// Lines of standard error that an error shows.
 const LAST_LINES: usize = 20;
 /// Characters of each of them.
@@ -53,7 +51,7 @@ impl Fault {
                 )
             }
             Self::Gone => {
-                let message = format!("backend \"{name}\" crashed ({}) during {during}", ended(parting));
+                let message = format!("backend \"{name}\" {} during {during}", ended(parting));
                 (
                     "crashed",
                     message,
@@ -70,9 +68,10 @@ impl Fault {
                 )
             }
             Self::Unwanted => {
-                let message =
-                    format!("backend \"{name}\" was ended during {during}: nobody waits for it any more");
-                (CANCELLED, message, "")
+                let message = format!(
+                    "backend \"{name}\" had not answered {during} when nobody waited any more, and was ended"
+                );
+                (UNANSWERED, message, "")
             }
             Self::TooLong => {
                 let message =
@@ -119,12 +118,18 @@ impl Fault {
     }
 }
 
+/// How it ended, as what the backend did.
 fn ended(parting: &Parting) -> String {
     match (parting.code, parting.signal) {
-        _ if parting.forced => "it closed its output and went on".to_owned(),
-        (_, Some(signal)) => signal_name(signal).map_or_else(|| format!("signal {signal}"), str::to_owned),
-        (Some(code), None) => format!("exit code {code}"),
-        (None, None) => "it is gone".to_owned(),
+        _ if parting.forced => "closed its output and went on".to_owned(),
+        (_, Some(signal)) => {
+            let signal = signal_name(signal).map_or_else(|| format!("signal {signal}"), str::to_owned);
+            format!("crashed ({signal})")
+        }
+        // Nothing went wrong in its own eyes: it stopped answering as if its input had ended.
+        (Some(0), None) => "ended itself (exit code 0)".to_owned(),
+        (Some(code), None) => format!("crashed (exit code {code})"),
+        (None, None) => "is gone".to_owned(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Duration;
 
 use runner_core::backend::{BackendError, OutputReader, RunRequest};
 use runner_core::event::{Ending, TestEvent};
@@ -16,6 +17,9 @@ use super::fault::Fault;
 
 /// The number of the reader. Each has a process of its own while it reads, so one number will do.
 const READER: u64 = 1;
+/// What the answers of a run may take together once nobody waits for it any more: enough for a sound backend to hand over
+/// what it has.
+const GRACE: Duration = Duration::from_secs(2);
 /// The most bytes of lines in one call, before they are written as JSON. Each byte becomes six at most.
 const BATCH: usize = 1 << 20;
 /// The most pages of one answer.
@@ -48,7 +52,7 @@ impl RemoteReader {
             return Err(fault.clone());
         }
         if self.connection.is_none() {
-            let mut connection = self.backend.take(&self.request.waits)?;
+            let mut connection = self.backend.take(&self.request.waits, GRACE)?;
             let params = OpenParams {
                 reader: READER,
                 request: Cow::Borrowed(&self.request),

@@ -85,7 +85,8 @@ impl Cleaner {
 
     fn cause(&mut self, cause: &mut EndCause) {
         match cause {
-            EndCause::Done | EndCause::TimedOut { .. } => {}
+            EndCause::Done => {}
+            EndCause::TimedOut { unanswered, .. } => self.optional(unanswered),
             EndCause::Cancelled { by } => self.text(by),
             EndCause::Failed { message, hint, .. } => {
                 self.text(message);

@@ -108,7 +108,10 @@ fn a_time_limit_keeps_the_rows_and_names_what_was_running() {
             Ending::because(EndingKind::Cut, ExitMeaning::Other, "killed"),
             "tail",
         )
-        .cause(EndCause::TimedOut { limit_ms: 6_000 });
+        .cause(EndCause::TimedOut {
+            limit_ms: 6_000,
+            unanswered: None,
+        });
     let answer = run_suite::answer(&desk, &report).unwrap();
     assert!(answer.timed_out);
     assert_eq!((answer.exit_code, answer.signal), (None, Some(9)));

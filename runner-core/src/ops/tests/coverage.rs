@@ -86,9 +86,10 @@ fn coverage_without_figures_is_an_error_and_over_the_limit_an_answer_without_fil
     let none = get_coverage::answer(&desk, &start().completed(0).done()).unwrap_err();
     assert_eq!(errors(&none), (ErrorKind::Broken, "no_coverage", 2));
     let cut = Ending::because(EndingKind::Cut, ExitMeaning::Other, "killed");
-    let report = start()
-        .end(killed(true), cut, "")
-        .cause(EndCause::TimedOut { limit_ms: 1000 });
+    let report = start().end(killed(true), cut, "").cause(EndCause::TimedOut {
+        limit_ms: 1000,
+        unanswered: None,
+    });
     let answer = get_coverage::answer(&desk, &report).unwrap();
     assert!(answer.timed_out && answer.files.is_empty() && answer.overall_percent.is_none());
     assert_eq!(answer.hint.as_deref(), Some("Narrow it with `selector`."));

@@ -85,7 +85,10 @@ fn a_test_that_never_reported_is_never_called_passed() {
         script
             .started(id)
             .end(killed(true), cut(), "")
-            .cause(EndCause::TimedOut { limit_ms: 1000 })
+            .cause(EndCause::TimedOut {
+                limit_ms: 1000,
+                unanswered: None,
+            })
     })
     .unwrap();
     assert_eq!((hung.outcome, hung.timed_out), (SingleOutcome::Timeout, true));
@@ -186,7 +189,10 @@ fn an_iteration_cut_by_the_limit_for_all_of_them_does_not_count() {
         .completed(0)
         .started(id)
         .end(killed(true), cut, "")
-        .cause(EndCause::TimedOut { limit_ms: 2000 });
+        .cause(EndCause::TimedOut {
+            limit_ms: 2000,
+            unanswered: None,
+        });
     let answer = run_n_times::answer(&desk, &report).unwrap();
     assert_eq!((answer.runs, answer.valid, answer.passed), (1, 1, 1));
     assert!(answer.timed_out);

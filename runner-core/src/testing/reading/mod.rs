@@ -12,7 +12,12 @@ use super::tape::{Played, Tape};
 type Case = fn(&Subject) -> Result<String, String>;
 
 /// Name, what is expected, and the case; on input that needs no real run.
-const SYNTHETIC: [(&str, &str, Case); 7] = [
+const SYNTHETIC: [(&str, &str, Case); 8] = [
+    (
+        "endings",
+        "not every reading ends in an error: what cannot be read is an ending, `broken` or `cut`, with its reason",
+        synthetic::endings,
+    ),
     (
         "silence",
         "nothing printed and nothing left is never passed, whatever the exit code",

@@ -73,6 +73,29 @@ fn try_one(subject: &Subject, tape: &Tape, what: &str) -> Result<String, String>
     Ok(played.words())
 }
 
+/// A reader may refuse what it cannot read, but one that refuses whatever comes reads nothing.
+pub(super) fn endings(subject: &Subject) -> Result<String, String> {
+    let silent = silent(subject, Some(0))?;
+    let mut tapes = vec![silent.clone()];
+    for text in GARBAGE.iter().chain(&SHAPES) {
+        let mut tape = silent.with(STREAMS.map(|stream| lines(stream, &[text])).into());
+        for name in &silent.names {
+            let report = ArtifactState::Bytes(text.as_bytes().to_vec());
+            tape.files.insert(name.clone(), report);
+        }
+        tapes.push(tape);
+    }
+    let mut first = None;
+    for tape in &tapes {
+        match tape.play(subject.backend.as_ref()).error {
+            None => return Ok("an ending".to_owned()),
+            Some(error) => first = first.or(Some(error)),
+        }
+    }
+    let first = first.unwrap_or_default();
+    Err(format!("an error for each of {} inputs: {first}", tapes.len()))
+}
+
 pub(super) fn silence(subject: &Subject) -> Result<String, String> {
     let mut came = String::new();
     for code in [1, 2, 5, 101, 0] {
