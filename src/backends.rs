@@ -1,8 +1,9 @@
 //! The one list of backends: the built-in ones, and those that a repository or a person adds. Nothing registers itself.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use runner_core::backend::{BackendInfo, Capability};
+use runner_core::backend::{BackendInfo, Capability, NAMES, is_name};
 use runner_core::config::{CommandBackend, ConfigError, CoverageChoice, Settings};
 use runner_core::registry::{Detection, Marker, Registry, nearest};
 
@@ -29,18 +30,24 @@ pub(crate) struct Own {
     pub(crate) registry: Registry,
     /// Those of the registry that are plug-ins.
     pub(crate) plugins: Vec<Plugin>,
+    /// What is to be said of a backend's runs, by its name.
+    pub(crate) notes: BTreeMap<String, Vec<String>>,
+    built_in: Vec<String>,
 }
 
 impl Own {
     pub(crate) fn built_in() -> Self {
+        let registry = registry();
         Self {
-            registry: registry(),
+            built_in: registry.names(),
+            registry,
             plugins: Vec::new(),
+            notes: BTreeMap::new(),
         }
     }
 
-    /// Adds the backends that `qaas.toml` describes, and the plug-ins that its suites or `also` name. One of a built-in's
-    /// name takes its place only if a table says so. Starts nothing.
+    /// Adds the backends that `qaas.toml` describes, and the plug-ins that its suites or `also` name. Nothing takes the place
+    /// of a built-in backend: who reads its name in a suite knows what that does. Starts nothing.
     pub(crate) fn add(
         &mut self,
         settings: &mut Settings,
@@ -63,6 +70,8 @@ impl Own {
             "" => key.clone(),
             below => format!("{key}.{below}"),
         };
+        self.check_name(name)
+            .map_err(|(message, hint)| (key.clone(), message, hint))?;
         let markers: Vec<Marker> = match table.kind.as_str() {
             command::KIND => {
                 let own = command::Command::from_table(name, &table.table)
@@ -100,6 +109,31 @@ impl Own {
         Ok(())
     }
 
+    /// Whether a table may have this name. The error is a message and a hint.
+    fn check_name(&self, name: &str) -> Result<(), (String, String)> {
+        if !is_name(name) {
+            return Err((
+                format!("{name:?} cannot be the name of a backend"),
+                NAMES.to_owned(),
+            ));
+        }
+        if self.is_built_in(name) {
+            let hint = format!(
+                "give the table a name of its own, such as `[backend.own-{name}]`, and name that in the suite: \
+                 `backend = \"own-{name}\"`"
+            );
+            return Err((
+                format!("`{name}` is a built-in backend, and a table does not take its place"),
+                hint,
+            ));
+        }
+        Ok(())
+    }
+
+    fn is_built_in(&self, name: &str) -> bool {
+        self.built_in.iter().any(|known| known == name)
+    }
+
     /// Plug-ins without a table.
     fn add_named(
         &mut self,
@@ -123,6 +157,15 @@ impl Own {
         named.extend(also.map(|name| (String::new(), name)));
         for (key, name) in named {
             if self.registry.get(name).is_some() {
+                if self.is_built_in(name)
+                    && let Some(place) = loader.place(name)
+                {
+                    let note = ignored(name, &place);
+                    let notes = self.notes.entry(name.to_owned()).or_default();
+                    if !notes.contains(&note) {
+                        notes.push(note);
+                    }
+                }
                 continue;
             }
             let found = loader.find(name, &Table::default());
@@ -139,8 +182,17 @@ impl Own {
         self.plugins.push(plugin);
     }
 
+    /// Says of each plug-in what it says of itself that this qaas does not know.
+    pub(crate) fn note_unknown_words(&mut self) {
+        for plugin in &self.plugins {
+            if let Some(note) = unknown_words(plugin) {
+                self.notes.entry(plugin.name.clone()).or_default().push(note);
+            }
+        }
+    }
+
     /// Whether what the configuration says of backends is right, as far as it is known what they can do.
-    pub(crate) fn check(&self, settings: &Settings) -> Result<(), ConfigError> {
+    pub(crate) fn check(&self, settings: &Settings, loader: &Loader) -> Result<(), ConfigError> {
         let unknown: Vec<&str> = self
             .plugins
             .iter()
@@ -155,8 +207,28 @@ impl Own {
         {
             info.capabilities.insert(Capability::Coverage);
         }
-        settings.check_backends(&infos)
+        // What else there is, is looked for only to be named in an error.
+        settings
+            .check_backends(&infos, &[])
+            .or_else(|_| settings.check_backends(&infos, &loader.names()))
     }
+}
+
+/// What is said where a program of a built-in backend's name is passed over.
+pub(crate) fn ignored(name: &str, place: &str) -> String {
+    format!("{place} is not used: `{name}` is a built-in backend, and nothing takes its place")
+}
+
+/// The words of a plug-in about itself that this qaas does not know, if there are any.
+pub(crate) fn unknown_words(plugin: &Plugin) -> Option<String> {
+    let left_out = plugin.backend.left_out();
+    (!left_out.is_empty()).then(|| {
+        format!(
+            "backend `{}` says of itself what this qaas does not know, and it is left out: {}",
+            plugin.name,
+            left_out.join(", ")
+        )
+    })
 }
 
 fn infos_known(infos: &[BackendInfo], unknown: &[&str]) -> Vec<BackendInfo> {

@@ -55,6 +55,7 @@ pub(crate) fn desk(root: &Path, settings: Result<Settings, ConfigError>) -> Desk
         overrides: Overrides::default(),
         environment: Arc::new(environment),
         live: LiveRuns::default(),
+        notes: Arc::default(),
         session_trust: false,
     }
 }

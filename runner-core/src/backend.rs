@@ -33,10 +33,25 @@ pub trait TestBackend: Send + Sync {
     fn reader(&self, request: &RunRequest) -> Box<dyn OutputReader>;
 }
 
+/// Whether a backend may be called that, in a table, installed, or on PATH: it becomes a key and the name of a file.
+pub fn is_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    (1..=64).contains(&name.len()) && name.chars().all(plain) && !name.starts_with('-')
+}
+
+/// The rule of [`is_name`], for messages.
+pub const NAMES: &str = "letters, digits, `-` and `_`, at most 64 of them, and no `-` in front";
+
 /// Understands the output of one iteration.
 pub trait OutputReader: Send {
     /// All complete lines that one read brought. May be called with any interleaving of streams.
     fn read(&mut self, lines: &Lines, events: &mut Vec<TestEvent>);
+
+    /// Whether nothing more of this run can be understood, whatever comes: a backend in another process is gone. Then there
+    /// is no use in the run's going on.
+    fn is_lost(&self) -> bool {
+        false
+    }
 
     /// Called once, after the last step. `exits` has one entry for each step that was started.
     fn finish(
@@ -66,6 +81,12 @@ pub struct BackendInfo {
 impl BackendInfo {
     pub fn can(&self, capability: Capability) -> bool {
         self.capabilities.contains(&capability)
+    }
+
+    /// Whether a Python interpreter is part of what it does.
+    pub fn uses_python(&self) -> bool {
+        let python = |need: &Need| matches!(need, Need::Python | Need::PythonPackage(_));
+        self.language == "python" || self.needs.iter().any(python)
     }
 
     /// The error for a request that asks for more than the backend says it can: it must not be carried out in part.

@@ -9,6 +9,8 @@ use crate::backend::{BackendInfo, TestBackend};
 pub struct Registry {
     backends: Vec<Arc<dyn TestBackend>>,
     detections: Vec<Detection>,
+    /// Names of backends that are there and were not loaded.
+    others: Vec<String>,
 }
 
 /// How a repository without a configuration shows that it has tests of some kind. (Python tests need none: they are
@@ -71,6 +73,22 @@ impl Registry {
 
     pub fn infos(&self) -> Vec<BackendInfo> {
         self.backends.iter().map(|backend| backend.info()).collect()
+    }
+
+    /// Lets backends that were not loaded be named where one is asked for that is not there.
+    pub fn name_others(&mut self, names: Vec<String>) {
+        self.others = names;
+    }
+
+    /// All names that may be meant by whoever names a backend.
+    pub fn names_to_choose(&self) -> Vec<String> {
+        let mut names = self.names();
+        for name in &self.others {
+            if !names.contains(name) {
+                names.push(name.clone());
+            }
+        }
+        names
     }
 
     pub fn names(&self) -> Vec<String> {

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use exec_plugin::host::Learned;
-use runner_core::backend::{BackendError, BackendInfo, Need, Waits};
+use runner_core::backend::{BackendError, BackendInfo, NAMES, Need, Waits, is_name};
 use runner_core::ops::OpError;
 use runner_core::policy::Policy;
-use runner_core::store::plugins::{Plugins, is_name};
+use runner_core::store::plugins::Plugins;
 use serde_json::{Value, json};
 
 use super::output::{print, print_json};
@@ -52,7 +52,9 @@ fn list(context: &Context) -> Result<(), OpError> {
     for found in loader.all() {
         match found {
             Ok(plugin) if desk.registry.get(&plugin.name).is_none() => plugins.push(plugin),
-            Ok(_) => {}
+            // A table without a path is about this very one.
+            Ok(plugin) if plugins.iter().any(|known| known.is_same(&plugin)) => {}
+            Ok(plugin) => unusable.push(passed_over(&plugin)),
             Err(refused) => unusable.push(refused.message),
         }
     }
@@ -122,6 +124,16 @@ fn list(context: &Context) -> Result<(), OpError> {
     Ok(())
 }
 
+/// Why a plug-in of a taken name is not used.
+fn passed_over(plugin: &Plugin) -> String {
+    let name = &plugin.name;
+    let place = format!("`{name}` ({})", from(&plugin.origin));
+    if backends::registry().get(name).is_some() {
+        return backends::ignored(name, &place);
+    }
+    format!("{place} is not used: the table [backend.{name}] of this repository's qaas.toml is")
+}
+
 fn listed_plugin(plugin: &Plugin, trouble: Option<String>) -> Listed {
     use runner_core::backend::TestBackend;
     Listed {
@@ -172,7 +184,7 @@ fn add(context: &Context, command: &BackendAdd) -> Result<(), OpError> {
     plugins
         .install(&name, plugin.kind.as_str(), &from, &bytes)
         .map_err(|error| stored(&error))?;
-    loader.remember(&plugin, &learned.info);
+    loader.remember(&plugin, &learned);
     if context.global.format == Format::Human {
         print(&shown(&plugin, &learned));
         if let Some(before) = before.filter(|before| before.sha256 != plugin.sha256) {
@@ -189,16 +201,16 @@ fn add(context: &Context, command: &BackendAdd) -> Result<(), OpError> {
 }
 
 fn plugin_name(command: &BackendAdd, typed: &Typed) -> Result<String, OpError> {
-    const SHAPE: &str = "Letters, digits, `-` and `_`, at most 64 of them: `--name NAME`.";
+    let shape = || format!("Choose another with `--name NAME`: {NAMES}.");
     let name = match &command.name {
         Some(name) if is_name(name) => name.clone(),
         Some(name) => {
             return Err(
-                OpError::bad_argument(format!("`{name}` cannot be the name of a backend")).with_hint(SHAPE),
+                OpError::bad_argument(format!("`{name}` cannot be the name of a backend")).with_hint(shape()),
             );
         }
         None => name_of(typed.kind, &typed.from).ok_or_else(|| {
-            OpError::bad_argument("the file's name cannot be the name of a backend").with_hint(SHAPE)
+            OpError::bad_argument("the file's name cannot be the name of a backend").with_hint(shape())
         })?,
     };
     if backends::registry().get(&name).is_some() {

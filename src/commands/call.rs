@@ -7,7 +7,7 @@ use runner_core::process::guard_memory;
 use runner_core::registry::nearest;
 use serde_json::{Map, Value};
 
-use super::output::print_json;
+use super::output::{complain, print_json};
 use super::{Context, signals};
 use crate::cli::{Call, Format};
 use crate::exit;
@@ -16,6 +16,12 @@ use crate::exit;
 pub(super) async fn run(context: &Context, command: Call) -> u8 {
     // What the tests do not get by their environment they must not read from this process's either.
     guard_memory();
+    if context.global.trust {
+        complain(
+            "note: `--trust` has no effect on `qaas call`, which acts as an agent does, and no agent agrees for a person: \
+             `qaas trust` records your own consent",
+        );
+    }
     let reply = match question(&command) {
         Ok((tool, arguments)) => match desk(context, tool) {
             Ok(desk) => {

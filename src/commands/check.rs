@@ -93,6 +93,8 @@ fn plan(desk: &Desk, suite: &Suite) -> Planned {
             ..RunRequest::new(Mode::Run, &folder, Path::new("SCRATCH"))
         };
         let mut notes = choice.passed_over;
+        let told = desk.notes.get(&choice.backend.info().name);
+        notes.extend(told.into_iter().flatten().cloned());
         let plan = match choice.backend.plan(&request, &project) {
             Ok(plan) => plan,
             // A plug-in plans when it runs.
@@ -105,13 +107,12 @@ fn plan(desk: &Desk, suite: &Suite) -> Planned {
                 return Err(OpError::bad_argument(error.message).with_hint(hint));
             }
         };
+        let used = choice.backend.info().uses_python();
+        let python = project.interpreter.filter(|_| used);
         Ok(Plan {
             backend: choice.backend.info().name,
-            python: project
-                .interpreter
-                .as_ref()
-                .map(|python| python.path.display().to_string()),
-            why: project.interpreter.map(|python| python.why),
+            python: python.as_ref().map(|python| python.path.display().to_string()),
+            why: python.map(|python| python.why),
             argv: plan
                 .steps
                 .first()

@@ -17,12 +17,28 @@ use super::output::{print, print_json};
 use super::run::fail;
 use crate::cli::{BackendCheck, Format};
 use crate::display::Paint;
-use crate::{exit, world};
+use crate::plugins::{Plugin, Starting};
+use crate::{backends, exit, world};
 
 /// What is to be driven, and with which sample project.
 struct Subjects {
-    backends: Vec<Arc<dyn TestBackend>>,
+    backends: Vec<Subject>,
     sample: Option<Sample>,
+}
+
+struct Subject {
+    backend: Arc<dyn TestBackend>,
+    /// What else is to be said of it.
+    notes: Vec<String>,
+}
+
+impl From<Plugin> for Subject {
+    fn from(plugin: Plugin) -> Self {
+        Self {
+            notes: backends::unknown_words(&plugin).into_iter().collect(),
+            backend: plugin.backend,
+        }
+    }
 }
 
 /// How the cases of all backends came out.
@@ -43,10 +59,13 @@ pub(super) async fn run(context: &Context, command: &BackendCheck) -> u8 {
     };
     let mut count = Count::default();
     let mut answers = Vec::new();
-    for backend in subjects.backends {
+    for Subject { backend, notes } in subjects.backends {
         let name = backend.info().name;
         if format == Format::Human {
             print(&paint.bold(&format!("backend `{name}`")));
+            for note in &notes {
+                print(&format!("note: {note}"));
+            }
         }
         let bench = match bench(context, &backend, subjects.sample.clone()).await {
             Ok(bench) => bench,
@@ -61,7 +80,7 @@ pub(super) async fn run(context: &Context, command: &BackendCheck) -> u8 {
         for case in &cases {
             count.add(case);
         }
-        answers.push(json!({ "name": name, "cases": cases }));
+        answers.push(json!({ "name": name, "cases": cases, "notes": notes }));
     }
     sum_up(&count, &answers, command, format, paint)
 }
@@ -90,20 +109,27 @@ fn read(folder: &Path) -> Result<Sample, OpError> {
 }
 
 /// A backend by its name. One that the repository's own file describes needs consent: its command is going to run.
-fn named(context: &Context, name: &str) -> Result<Arc<dyn TestBackend>, OpError> {
+fn named(context: &Context, name: &str) -> Result<Subject, OpError> {
     let desk = context.desk(Policy::person())?;
     let settings = desk.settings()?;
     if settings.backends.contains_key(name) {
         ops::trust(&desk)?.require(&Part::Backend(name.to_owned()))?;
     }
     if let Some(known) = desk.registry.get(name) {
-        return Ok(known.clone());
+        let notes = desk.notes.get(name).cloned().unwrap_or_default();
+        let backend = known.clone();
+        return Ok(Subject { backend, notes });
     }
-    context.plugin_named(&desk.root, name)?.ok_or_else(|| {
-        let names = desk.registry.names();
+    let found = context.plugin_named(&desk.root, name)?;
+    found.map(Subject::from).ok_or_else(|| {
+        let mut registry = (*desk.registry).clone();
+        let store = context.store();
+        let loader = context.loader(&desk.root, store.as_ref(), Starting::Never, false);
+        registry.name_others(loader.names());
+        let names = registry.names_to_choose();
         let near = nearest(name, names.iter().map(String::as_str));
         let near = near.map_or_else(
-            || format!("there are: {}", names.join(", ")),
+            || format!("there are: {}.", names.join(", ")),
             |near| format!("did you mean `{near}`?"),
         );
         OpError::new(
@@ -116,9 +142,9 @@ fn named(context: &Context, name: &str) -> Result<Arc<dyn TestBackend>, OpError>
 }
 
 /// The backends that lie at a path. Who types that of a program or library agrees to what it does.
-fn at(context: &Context, path: &Path) -> Result<Vec<Arc<dyn TestBackend>>, OpError> {
+fn at(context: &Context, path: &Path) -> Result<Vec<Subject>, OpError> {
     if path.is_file() {
-        return Ok(vec![context.typed_plugin(path)?]);
+        return Ok(vec![context.typed_plugin(path)?.into()]);
     }
     if !path.is_dir() {
         let message = format!(
@@ -142,7 +168,10 @@ fn at(context: &Context, path: &Path) -> Result<Vec<Arc<dyn TestBackend>>, OpErr
     let mut own = Vec::with_capacity(tables.len());
     for name in tables.keys() {
         trust.require(&Part::Backend(name.clone()))?;
-        own.extend(desk.registry.get(name).cloned());
+        own.extend(desk.registry.get(name).map(|backend| Subject {
+            backend: backend.clone(),
+            notes: desk.notes.get(name).cloned().unwrap_or_default(),
+        }));
     }
     Ok(own)
 }

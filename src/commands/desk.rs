@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use runner_core::backend::{TestBackend, Waits};
+use runner_core::backend::Waits;
 use runner_core::config;
 use runner_core::engine::Engine;
 use runner_core::ops::{Desk, LiveRuns, OpError};
@@ -74,12 +74,18 @@ impl Context {
                     let _ = loader.learn(plugin, &waits);
                 }
             }
-            own.check(&settings)?;
+            own.note_unknown_words();
+            own.check(&settings, &loader)?;
             settings.check_tools(&mcp::TOOL_NAMES)?;
             Ok(settings)
         });
         if settings.is_err() {
             own = Own::built_in();
+        }
+        if let Some(name) = &self.global.backend
+            && own.registry.get(name).is_none()
+        {
+            own.registry.name_others(loader.names());
         }
         let slots = std::thread::available_parallelism().map_or(1, usize::from);
         let desk = Desk {
@@ -95,28 +101,25 @@ impl Context {
             },
             environment: Arc::new(self.environment.clone()),
             live: LiveRuns::default(),
+            notes: Arc::new(own.notes),
             session_trust: self.global.trust,
         };
         (desk, own.plugins)
     }
 
     /// A program or library whose path a person typed, as a backend: consent for this command.
-    pub(super) fn typed_plugin(&self, path: &Path) -> Result<Arc<dyn TestBackend>, OpError> {
+    pub(super) fn typed_plugin(&self, path: &Path) -> Result<Plugin, OpError> {
         let refused = |refused: Refused| OpError::bad_argument(refused.message).with_hint(refused.hint);
         let typed = read_typed(&self.environment.cwd, path).map_err(refused)?;
         let name = name_of(typed.kind, &typed.from).unwrap_or_else(|| "plug-in".to_owned());
         let loader = self.loader(Path::new(""), self.store().as_ref(), Starting::Allowed, false);
         let plugin = loader.typed(&name, typed, &Table::default());
         let _ = loader.learn(&plugin, &Waits::default());
-        Ok(plugin.backend)
+        Ok(plugin)
     }
 
     /// A plug-in that is installed or on PATH.
-    pub(super) fn plugin_named(
-        &self,
-        root: &Path,
-        name: &str,
-    ) -> Result<Option<Arc<dyn TestBackend>>, OpError> {
+    pub(super) fn plugin_named(&self, root: &Path, name: &str) -> Result<Option<Plugin>, OpError> {
         let loader = self.loader(root, self.store().as_ref(), Starting::Allowed, false);
         let found = loader.find(name, &Table::default());
         let refused = |refused: Refused| OpError::bad_argument(refused.message).with_hint(refused.hint);
@@ -124,7 +127,7 @@ impl Context {
         if let Some(plugin) = &found {
             let _ = loader.learn(plugin, &Waits::default());
         }
-        Ok(found.map(|plugin| plugin.backend as Arc<dyn TestBackend>))
+        Ok(found)
     }
 
     /// The user's state folder, if there is a usable one.

@@ -66,7 +66,12 @@ fn learn(context: &Context) {
         .filter(|plugin| matches!(plugin.origin, Origin::Repository(_)))
     {
         match plugin.backend.learn(&Waits::default()) {
-            Ok(learned) => print(&super::backend::in_words(&learned.info)),
+            Ok(learned) => {
+                print(&super::backend::in_words(&learned.info));
+                if let Some(note) = crate::backends::unknown_words(plugin) {
+                    complain(&format!("note: {note}"));
+                }
+            }
             Err(error) => complain(&format!("note: {error}")),
         }
     }

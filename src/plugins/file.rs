@@ -2,7 +2,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use runner_core::store::plugins::{is_name, read_program};
+use runner_core::backend::is_name;
+use runner_core::store::plugins::read_program;
 use runner_core::trust::check_owners;
 
 use super::{Kind, PREFIX};

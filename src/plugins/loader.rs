@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use exec_plugin::host::{ExecBackend, Gate, Learned, Spec};
-use runner_core::backend::{BackendError, BackendInfo, Waits};
+use runner_core::backend::{BackendError, NAMES, Waits, is_name};
 use runner_core::config::{PluginFile, Settings};
 use runner_core::digest::sha256;
 use runner_core::environment::Environment;
-use runner_core::store::plugins::{Plugins, read_program};
+use runner_core::store::plugins::{Plugins, Said, read_program};
 use runner_core::trust::{Part, Surface, Trust, TrustStore, check_owners};
 use runner_core::wire::SERVE;
 use serde_json::{Map, Value};
@@ -48,6 +48,13 @@ pub(crate) struct Plugin {
     pub(crate) backend: Arc<ExecBackend>,
     /// What its answer about itself depends on.
     key: String,
+}
+
+impl Plugin {
+    /// Whether it is the same file from the same place.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        (&self.name, &self.origin, &self.sha256) == (&other.name, &other.origin, &other.sha256)
+    }
 }
 
 /// What loading depends on.
@@ -199,15 +206,14 @@ impl Loader {
             let plugin = self.made(name, kind, origin, installed.sha256, table, program, gate);
             return Ok(Some(plugin));
         }
-        let path = self.environment.get("PATH").map(OsStr::new);
-        let Some(program) = external::program(&format!("{PREFIX}{name}"), path, self.inside()) else {
+        let Some(program) = self.on_path_of(name) else {
             return Ok(None);
         };
         self.on_path(name, &program, table).map(Some)
     }
 
-    /// Every plug-in that can be named without a table.
-    pub(crate) fn all(&self) -> Vec<Result<Plugin, Refused>> {
+    /// The names of all plug-ins that can be named without a table.
+    pub(crate) fn names(&self) -> Vec<String> {
         let installed = self.plugins.iter().flat_map(Plugins::all_installed);
         let mut names: Vec<String> = installed.map(|installed| installed.name).collect();
         let path = self.environment.get("PATH").map(OsStr::new);
@@ -218,8 +224,36 @@ impl Loader {
                 names.push(name.to_owned());
             }
         }
-        let found = names.iter().map(|name| self.find(name, &Table::default()));
-        found.filter_map(Result::transpose).collect()
+        names
+    }
+
+    /// Every plug-in that can be named without a table.
+    pub(crate) fn all(&self) -> Vec<Result<Plugin, Refused>> {
+        let find = |name: &String| {
+            if is_name(name) {
+                return self.find(name, &Table::default());
+            }
+            let message = format!("{PREFIX}{name}: {name:?} cannot be the name of a backend");
+            Err(Refused::new(message, NAMES))
+        };
+        let names = self.names();
+        names.iter().map(find).filter_map(Result::transpose).collect()
+    }
+
+    /// Where something of this name lies that could be a plug-in, in words. Reads nothing of it.
+    pub(crate) fn place(&self, name: &str) -> Option<String> {
+        let installed = self.plugins.as_ref().and_then(|plugins| plugins.installed(name));
+        if installed.is_some() {
+            return Some(format!("the installed backend `{name}`"));
+        }
+        self.on_path_of(name).map(|program| program.display().to_string())
+    }
+
+    fn on_path_of(&self, name: &str) -> Option<PathBuf> {
+        let path = self.environment.get("PATH").map(OsStr::new);
+        is_name(name)
+            .then(|| external::program(&format!("{PREFIX}{name}"), path, self.inside()))
+            .flatten()
     }
 
     /// A file whose path a person typed: consent for this command.
@@ -258,7 +292,7 @@ impl Loader {
                 )
                 .with_hint("set HOME or QAAS_STATE_DIR to a folder that can be written")
             };
-            let kept = plugins.as_ref().ok_or_else(missing)?.keep(&bytes);
+            let kept = plugins.as_ref().ok_or_else(missing)?.keep(&bytes, &from);
             let copy = kept
                 .map_err(|error| BackendError::new("no_state", error.to_string()).with_hint(error.hint()))?;
             Ok(match kind {
@@ -293,12 +327,13 @@ impl Loader {
         gate: Gate,
     ) -> Plugin {
         let key = key(name, &hash, &table.config);
+        let remembered = self.plugins.as_ref().and_then(|plugins| plugins.remembered(&key));
         let spec = Spec {
             name: name.to_owned(),
             root: self.root.clone(),
             config: table.config.clone(),
             timeout: table.timeout,
-            info: self.plugins.as_ref().and_then(|plugins| plugins.remembered(&key)),
+            known: remembered.map(|remembered| (remembered.info, remembered.left_out)),
         };
         let launch = PeerLaunch {
             name: name.to_owned(),
@@ -323,14 +358,18 @@ impl Loader {
             return Ok(None);
         }
         let learned = plugin.backend.learn(waits)?;
-        self.remember(plugin, &learned.info);
+        self.remember(plugin, &learned);
         Ok(Some(learned))
     }
 
     /// What is remembered saves a start the next time; without it nothing is lost.
-    pub(crate) fn remember(&self, plugin: &Plugin, info: &BackendInfo) {
+    pub(crate) fn remember(&self, plugin: &Plugin, learned: &Learned) {
         if let Some(plugins) = &self.plugins {
-            let _ = plugins.remember(&plugin.key, info);
+            let said = Said {
+                info: learned.info.clone(),
+                left_out: learned.left_out.clone(),
+            };
+            let _ = plugins.remember(&plugin.key, &said);
         }
     }
 }

@@ -86,11 +86,16 @@ pub(crate) fn check_slots(key: &str, command: &[Item]) -> Result<(), Fault> {
             };
             for slot in word.bare_slots() {
                 let name = slot.name();
-                if slot.is_of_one() && key != "single" {
+                // A list of its own is there once for each of them.
+                let repeated = is_group && matches!(key, "run" | "list");
+                if slot.is_of_one() && key != "single" && !repeated {
                     return Err(Fault::new(
                         place,
                         format!("{{{name}}} has no value here: a run may be of several tests"),
-                        "write {ids...}, {files...} or {names...}, or move the command to `single`",
+                        format!(
+                            "write {{ids...}}, {{files...}} or {{names...}}; or, to repeat an option for each, a list of its own: \
+                             [\"--option\", \"{{{name}}}\"]"
+                        ),
                     ));
                 }
                 if slot == Slot::Coverage && key != "coverage.args" {

@@ -89,6 +89,51 @@ fn ids_are_words_of_their_own_whatever_is_in_them() {
 }
 
 #[test]
+fn an_option_is_repeated_for_each_selected_id() {
+    let table = |group: &[&str]| json!({"run": ["tool", group, "{args...}"], "report": {"format": "tap"}});
+    let both = request(vec![node("a.rb", "::S::x"), node("a.rb", "::-y")]);
+    assert_eq!(
+        argv(&table(&["--test={id}"]), &both),
+        ["tool", "--test=a.rb::S::x", "--test=a.rb::-y"]
+    );
+    assert_eq!(
+        argv(&table(&["-f", "{file}", "--name={name}"]), &both),
+        ["tool", "-f", "a.rb", "--name=S::x", "-f", "a.rb", "--name=-y"]
+    );
+    assert_eq!(argv(&table(&["-f", "{file}"]), &both), ["tool", "-f", "a.rb"]);
+    // Nothing selected: nothing to repeat it for.
+    assert_eq!(argv(&table(&["-t", "{id}"]), &request(vec![])), ["tool"]);
+    // A second test of one name has a number that the framework does not know.
+    let second = request(vec![node("a.rb", "::x[2]")]);
+    assert_eq!(
+        argv(&table(&["-t", "{name}"]), &second),
+        ["tool", "-t", "x[2]", "-t", "x"]
+    );
+    // One test's name would leave out all of the other file's.
+    let mixed = request(vec![node("a.rb", "::x"), Selector::Path { path: "b.rb".into() }]);
+    assert_eq!(argv(&table(&["-t", "{name}"]), &mixed), ["tool"]);
+    assert_eq!(
+        argv(&table(&["-t", "{id}"]), &mixed),
+        ["tool", "-t", "a.rb::x", "-t", "b.rb"]
+    );
+    // Taken for an option, if it stood alone.
+    assert!(refusal(&table(&["-t", "{name}"]), &both).contains("`-y`"));
+}
+
+#[test]
+fn an_option_for_each_of_many_ids_makes_several_steps() {
+    let table = json!({"run": ["tool", ["-t", "{id}"]], "report": {"format": "tap"}});
+    let many: Vec<Selector> = (0..20_000)
+        .map(|n| node("a.rb", &format!("::test_{n}")))
+        .collect();
+    let plan = backend(&table).plan(&request(many), &project()).unwrap();
+    assert!(plan.steps.len() > 1);
+    let told: usize = plan.steps.iter().map(|step| step.args.len()).sum();
+    assert_eq!(told, 40_000);
+    assert!(plan.steps.iter().all(|step| step.args.len() % 2 == 0));
+}
+
+#[test]
 fn one_test_has_a_command_of_its_own_where_the_table_gives_one() {
     let table = json!({
         "run": ["tool", "{files...}"], "single": ["tool", "{file}", "--name={name}", "{id}"],

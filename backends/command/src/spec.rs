@@ -116,6 +116,9 @@ impl Spec {
             Slot::RegexOfIds,
             Slot::IdsFile,
             Slot::Files,
+            Slot::Id,
+            Slot::Name,
+            Slot::File,
         ];
         narrowing.iter().any(|slot| self.run_has(*slot))
     }

@@ -26,13 +26,15 @@ fn with(changes: &Value) -> Value {
 
 /// What is changed, the key that the fault names, a part of its message, a part of its hint.
 #[rustfmt::skip]
-const FAULTS: [(&str, &str, &str, &str); 33] = [
+const FAULTS: [(&str, &str, &str, &str); 35] = [
     (r#"{"runn": ["x"]}"#, "runn", "no key `runn`", "`run`"),
     (r#"{"run": "tool --all"}"#, "run", "not one string", r#"["tool", "--all"]"#),
     (r#"{"run": ["tool", "{reprot}"]}"#, "run[1]", "no placeholder {reprot}", "`report`"),
     (r#"{"run": ["tool", ["-k", "{keywrd}"]]}"#, "run[1][1]", "{keywrd}", "`keyword`"),
     (r#"{"run": ["tool", "{keyword}"]}"#, "run[1]", "has no value", "list of its own"),
     (r#"{"run": ["tool", "{id}"]}"#, "run[1]", "several tests", "{ids...}"),
+    (r#"{"run": ["tool", "{id}"]}"#, "run[1]", "several tests", r#"["--option", "{id}"]"#),
+    (r#"{"coverage": {"format": "lcov", "args": [["{id}"]]}}"#, "coverage.args[0][0]", "several tests", "{ids...}"),
     (r#"{"run": []}"#, "run", "is empty", "program"),
     (r#"{"run": [["tool"]]}"#, "run[0]", "no program", "PATH"),
     (r#"{"run": ["tool", 3]}"#, "run[1]", "must be a word", "quotes"),
@@ -109,6 +111,10 @@ fn what_it_can_do_is_told_from_what_the_table_gives() {
     };
     assert_eq!(can(&json!({})), ["run", "single"]);
     assert_eq!(can(&json!({"run": ["tool", "{report}"]})), ["run"]);
+    assert_eq!(
+        can(&json!({"run": ["tool", "{report}", ["-t", "{name}"]]})),
+        ["run", "single"]
+    );
     assert_eq!(
         can(&json!({
             "run": ["tool", ["-k", "{keyword}"], ["-x", "{max_failures}"], "{ids...}"],

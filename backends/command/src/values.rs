@@ -1,6 +1,6 @@
 //! What the placeholders of a command line stand for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
 use runner_core::backend::{BackendError, RunRequest};
@@ -26,6 +26,8 @@ pub(crate) struct Values {
     pub(crate) number: usize,
     pub(crate) single: BTreeMap<&'static str, String>,
     lists: BTreeMap<&'static str, Vec<String>>,
+    /// What {id}, {file} and {name} stand for in a group, for each that is selected in turn.
+    each: Vec<BTreeMap<&'static str, String>>,
     pub(crate) cwd: PathBuf,
     pub(crate) program: BTreeMap<String, PathBuf>,
     pub(crate) python: Option<PathBuf>,
@@ -79,10 +81,19 @@ impl Values {
         let file = request.scratch.join(IDS_FILE).display().to_string();
         set(Slot::IdsFile, (!ids.is_empty()).then_some(file));
         if let [id] = ids.as_slice() {
-            set(Slot::Id, Some(id.word.clone()));
-            set(Slot::File, Some(id.file.clone()));
-            set(Slot::Name, name_in(id));
+            single.extend(of_one(id, name_in(id)));
         }
+        // Each name is narrowed to as in a pattern: with its namesakes, and not beside whole files.
+        let each = ids
+            .iter()
+            .flat_map(|id| match name_in(id).filter(|_| only_tests) {
+                None => vec![of_one(id, None)],
+                Some(name) => with_namesakes(vec![name])
+                    .into_iter()
+                    .map(|name| of_one(id, Some(name)))
+                    .collect(),
+            });
+        let each = each.collect();
         let mut args = request.option_list("args");
         args.extend(request.extra_args.iter().cloned());
         let words = ids.into_iter().map(|id| id.word).collect();
@@ -100,6 +111,7 @@ impl Values {
                 .into_iter()
                 .map(|(slot, list)| (slot.name(), list))
                 .collect(),
+            each,
             cwd: spec
                 .cwd
                 .as_ref()
@@ -131,20 +143,28 @@ impl Values {
 
     /// A word's text; `None` if a placeholder in it has no value.
     pub(crate) fn text(&self, word: &Word) -> Option<String> {
+        self.text_with(word, &self.single)
+    }
+
+    fn text_with(&self, word: &Word, single: &BTreeMap<&'static str, String>) -> Option<String> {
         let mut text = String::new();
         for piece in &word.0 {
             match piece {
                 Piece::Text(plain) => text.push_str(plain),
                 Piece::Slot(Slot::Python) => text.push_str(&self.python.as_ref()?.to_string_lossy()),
-                Piece::Slot(slot) => text.push_str(self.single.get(slot.name())?),
-                Piece::SlotOr(slot, other) => text.push_str(self.single.get(slot.name()).unwrap_or(other)),
+                Piece::Slot(slot) => text.push_str(single.get(slot.name())?),
+                Piece::SlotOr(slot, other) => text.push_str(single.get(slot.name()).unwrap_or(other)),
             }
         }
         Some(text)
     }
 
     /// The words that a word becomes; `None` if it has no value.
-    fn spread(&self, word: &Word) -> Result<Option<Vec<String>>, BackendError> {
+    fn spread(
+        &self,
+        word: &Word,
+        single: &BTreeMap<&'static str, String>,
+    ) -> Result<Option<Vec<String>>, BackendError> {
         let slot = match word.0.first() {
             Some(Piece::Slot(slot)) => Some(*slot),
             _ => None,
@@ -155,7 +175,7 @@ impl Values {
                 .get(slot.name())
                 .cloned()
                 .filter(|list| !list.is_empty()),
-            _ => self.text(word).map(|text| vec![text]),
+            _ => self.text_with(word, single).map(|text| vec![text]),
         };
         if let Some(slot) = slot.filter(|slot| slot.is_selected())
             && let Some(word) = words.iter().flatten().find(|word| is_taken(slot, word))
@@ -182,15 +202,60 @@ impl Values {
     fn words(&self, items: &[Item]) -> Result<Vec<String>, BackendError> {
         let mut argv = Vec::new();
         for item in items {
-            let words = item.words().iter().map(|word| self.spread(word));
-            let words: Vec<Option<Vec<String>>> = words.collect::<Result<_, _>>()?;
-            match item {
-                Item::Group(_) if words.iter().any(Option::is_none) => {}
-                _ => argv.extend(words.into_iter().flatten().flatten()),
+            if item.is_repeated() {
+                argv.extend(self.repeated(item)?);
+            } else {
+                argv.extend(self.item(item, &self.single)?);
             }
         }
         Ok(argv)
     }
+
+    /// The words that an item becomes.
+    fn item(
+        &self,
+        item: &Item,
+        single: &BTreeMap<&'static str, String>,
+    ) -> Result<Vec<String>, BackendError> {
+        let words = item.words().iter().map(|word| self.spread(word, single));
+        let words: Vec<Option<Vec<String>>> = words.collect::<Result<_, _>>()?;
+        Ok(match item {
+            Item::Group(_) if words.iter().any(Option::is_none) => Vec::new(),
+            _ => words.into_iter().flatten().flatten().collect(),
+        })
+    }
+
+    /// A group once for each that is selected, and not twice the same: several tests may be in one file.
+    fn repeated(&self, item: &Item) -> Result<Vec<String>, BackendError> {
+        let mut all: Vec<Vec<String>> = Vec::new();
+        let mut seen = HashSet::new();
+        for one in &self.each {
+            let mut single = self.single.clone();
+            for slot in [Slot::Id, Slot::File, Slot::Name] {
+                single.remove(slot.name());
+            }
+            single.extend(one.clone());
+            let words = self.item(item, &single)?;
+            if seen.insert(words.clone()) {
+                all.push(words);
+            }
+        }
+        Ok(all.concat())
+    }
+}
+
+/// What the placeholders of one test stand for. A whole file has no name, a name may have no file.
+fn of_one(id: &Selected, name: Option<String>) -> BTreeMap<&'static str, String> {
+    let file = Some(id.file.clone()).filter(|file| !file.is_empty());
+    let values = [
+        (Slot::Id, Some(id.word.clone())),
+        (Slot::File, file),
+        (Slot::Name, name),
+    ];
+    values
+        .into_iter()
+        .filter_map(|(slot, value)| Some((slot.name(), value?)))
+        .collect()
 }
 
 /// Whether a program may take a selected word for something else. A keyword may well begin with `@`: tags do.

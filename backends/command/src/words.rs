@@ -63,7 +63,7 @@ impl Slot {
         )
     }
 
-    /// Whether it speaks of one test, so that only `single` can have it.
+    /// Whether it speaks of one test: in `single` of the only one, in a group of a `run` of each in turn.
     pub(crate) fn is_of_one(self) -> bool {
         matches!(self, Self::Id | Self::File | Self::Name)
     }
@@ -105,6 +105,11 @@ pub(crate) enum Item {
 }
 
 impl Item {
+    /// Whether it is there once for each selected test or file.
+    pub(crate) fn is_repeated(&self) -> bool {
+        matches!(self, Self::Group(words) if words.iter().flat_map(Word::slots).any(Slot::is_of_one))
+    }
+
     pub(crate) fn words(&self) -> &[Word] {
         match self {
             Self::Word(word) => std::slice::from_ref(word),

@@ -25,8 +25,11 @@ impl Settings {
     }
 
     /// Whether every backend that a suite names is there (`infos`, or a table of this file) and can do what it is
-    /// named for.
-    pub fn check_backends(&self, infos: &[BackendInfo]) -> Result<(), ConfigError> {
+    /// named for. `others`: names of backends that are there too and were not loaded, for what may have been meant.
+    pub fn check_backends(&self, infos: &[BackendInfo], others: &[String]) -> Result<(), ConfigError> {
+        let check = |key: &str, name: &str, capability: Capability| {
+            self.check_backend(infos, others, key, name, capability)
+        };
         for suite in &self.suites {
             let key = dotted("suite", &suite.name);
             for (number, name) in suite.backend.iter().enumerate() {
@@ -36,10 +39,10 @@ impl Settings {
                 } else {
                     format!("{key}.backend")
                 };
-                self.check_backend(infos, &key, name, Capability::Run)?;
+                check(&key, name, Capability::Run)?;
             }
             if let CoverageChoice::Named(name) = &suite.coverage {
-                self.check_backend(infos, &format!("{key}.coverage"), name, Capability::Coverage)?;
+                check(&format!("{key}.coverage"), name, Capability::Coverage)?;
             }
         }
         Ok(())
@@ -48,6 +51,7 @@ impl Settings {
     fn check_backend(
         &self,
         infos: &[BackendInfo],
+        others: &[String],
         key: &str,
         name: &str,
         capability: Capability,
@@ -61,10 +65,11 @@ impl Settings {
             .filter(|info| info.can(capability))
             .map(|info| info.name.as_str());
         let own = self.backends.keys().map(String::as_str);
-        let candidates: BTreeSet<&str> = able.chain(own).collect();
+        let mut candidates: BTreeSet<&str> = able.chain(own).collect();
         if candidates.contains(name) {
             return Ok(());
         }
+        candidates.extend(others.iter().map(String::as_str));
         let message = if infos.iter().any(|info| info.name == name) {
             format!("backend `{name}` does not {what}")
         } else {

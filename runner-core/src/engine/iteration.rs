@@ -71,6 +71,9 @@ struct Steps {
     ended: Option<EndCause>,
 }
 
+/// What [`Exited`] says of steps that were ended since their reader was lost.
+const NOBODY_READS: &str = "it was ended: its output could not be understood any more";
+
 impl Going<'_> {
     /// Runs it to its end. `Done` if nothing but the tests themselves decided how it went.
     pub(super) async fn run(&self, record: &mut Record<'_>) -> EndCause {
@@ -190,8 +193,13 @@ impl Going<'_> {
                 break;
             }
             let ran = self.step(index, step, reading, output, record).await;
+            let lost = reading.is_lost();
             let (exit, ended) = match ran {
-                Ok(exited) => {
+                Ok(mut exited) => {
+                    if lost && exited.exit.cancelled && !self.cancel.is_asked() {
+                        exited.exit.cancelled = false;
+                        exited.exit.note = Some(format!("{}: {NOBODY_READS}", step.name));
+                    }
                     if exited.dropped_bytes > 0 {
                         let bytes = exited.dropped_bytes;
                         record.warn(format!(
@@ -210,8 +218,8 @@ impl Going<'_> {
                 exit: exit.clone(),
             });
             steps.exits.push((index, exit));
-            if ended.is_some() {
-                steps.ended = ended;
+            steps.ended = ended;
+            if lost || steps.ended.is_some() {
                 break;
             }
         }
@@ -228,14 +236,21 @@ impl Going<'_> {
     ) -> Result<Exited, ProcessError> {
         let job = self.job(step);
         let number = self.number;
+        let own = Cancel::new();
         let mut sink = |stream: Stream, lines: Vec<String>| {
             if stream != Stream::Channel {
                 record.output(output, &lines);
             }
             let events = reading.lines(index, stream, lines);
             record.tests(number, events);
+            if reading.is_lost() {
+                own.ask("qaas");
+            }
         };
-        self.engine.supervisor.run(job, self.cancel, &mut sink).await
+        tokio::select! {
+            exited = self.engine.supervisor.run(job, &own, &mut sink) => exited,
+            never = self.cancel.pass_on(&own) => match never {},
+        }
     }
 
     fn job(&self, step: &Step) -> Job {

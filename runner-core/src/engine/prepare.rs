@@ -49,7 +49,7 @@ impl Engine {
             iterations: order.iterations.max(1),
             root: order.project.root.clone(),
             cwd: order.cwd.clone(),
-            interpreter: order.project.interpreter.clone(),
+            interpreter: order.project.interpreter.clone().filter(|_| uses_python(order)),
             started_at: run_id::label(clock::now()),
             timeout_s: order.timeout.map(|limit| limit.as_secs_f64()),
             passed_over: order.passed_over.clone(),
@@ -85,6 +85,11 @@ impl Engine {
             message: error.message,
             hint: error.hint,
         })?;
+        if facts.interpreter.is_none() {
+            let python = order.project.interpreter.as_ref();
+            let starts = |path: &Path| plan.steps.iter().any(|step| step.program == path);
+            facts.interpreter = python.filter(|python| starts(&python.path)).cloned();
+        }
         facts.argv = plan
             .steps
             .first()
@@ -166,6 +171,15 @@ fn make_plan(order: &Order, request: &RunRequest) -> Result<(Plan, StepOwners), 
         );
         Err(BackendError::new("crashed", message))
     })
+}
+
+/// Whether the backends themselves say that they have to do with Python. What a plan starts is seen later.
+fn uses_python(order: &Order) -> bool {
+    let backends = [Some(&order.backend), order.coverage.as_ref()];
+    backends
+        .into_iter()
+        .flatten()
+        .any(|backend| backend.info().uses_python())
 }
 
 fn no_scratch(error: &StoreError) -> EndCause {

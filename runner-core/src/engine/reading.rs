@@ -57,6 +57,11 @@ impl Reading {
         events
     }
 
+    /// Whether the rest of this iteration can only be output that nobody understands.
+    pub(super) fn is_lost(&self) -> bool {
+        self.tests.reader.as_ref().map_or(true, |reader| reader.is_lost())
+    }
+
     /// What the exits and files mean, how the test framework ended, and the words of a backend that had not answered when
     /// nobody waited any more.
     pub(super) fn finish(

@@ -14,13 +14,20 @@ pub(super) struct Reader<'a> {
     tool: &'static str,
     map: &'a Map<String, Value>,
     known: Vec<&'static str>,
+    /// Required and not there: told at the end, beside what was given in its place.
+    missing: Vec<&'static str>,
 }
 
 impl<'a> Reader<'a> {
     pub(super) fn new(tool: &'static str, map: &'a Map<String, Value>) -> Self {
         // The size of an answer is the faces' matter, and they have read it.
         let known = vec!["max_bytes"];
-        Self { tool, map, known }
+        Self {
+            tool,
+            map,
+            known,
+            missing: Vec::new(),
+        }
     }
 
     /// `None` for an argument that is not there, or null.
@@ -55,13 +62,24 @@ impl<'a> Reader<'a> {
         Ok(self.text(name)?.map(|text| without_margins(text).to_owned()))
     }
 
-    /// The id of a test.
+    /// The id of a test, see [`Reader::required`].
     pub(super) fn required_id(&mut self, name: &'static str) -> Result<String, OpError> {
-        self.selector(name)?.ok_or_else(|| missing(name))
+        let id = self.selector(name)?;
+        Ok(self.required(name, id))
     }
 
+    /// See [`Reader::required`].
     pub(super) fn required_string(&mut self, name: &'static str) -> Result<String, OpError> {
-        self.string(name)?.ok_or_else(|| missing(name))
+        let value = self.string(name)?;
+        Ok(self.required(name, value))
+    }
+
+    /// An argument that must be there. That it is not is said by [`Reader::finish`]; until then it is nothing.
+    pub(super) fn required<T: Default>(&mut self, name: &'static str, value: Option<T>) -> T {
+        value.unwrap_or_else(|| {
+            self.missing.push(name);
+            T::default()
+        })
     }
 
     /// Empty for an argument that is not there.
@@ -142,11 +160,23 @@ impl<'a> Reader<'a> {
         Duration::try_from_secs_f64(number).map(Some).map_err(too_long)
     }
 
-    /// Refuses what no call has asked for, with the nearest name that there is.
+    /// Refuses what no call has asked for, with the nearest name that there is, and what is missing.
     pub(super) fn finish(self) -> Result<(), OpError> {
+        let missing = self.missing.iter().map(|name| format!("`{name}`"));
+        let missing = missing.collect::<Vec<_>>().join(" and ");
+        let is = if self.missing.len() > 1 { "are" } else { "is" };
         let unknown = self.map.keys().find(|name| !self.known.contains(&name.as_str()));
-        let Some(name) = unknown else { return Ok(()) };
-        let error = OpError::bad_argument(format!("`{}` takes no argument `{}`", self.tool, cut::echo(name)));
+        let Some(name) = unknown else {
+            return match self.missing.as_slice() {
+                [] => Ok(()),
+                _ => Err(OpError::bad_argument(format!("{missing} {is} required"))),
+            };
+        };
+        let mut message = format!("`{}` takes no argument `{}`", self.tool, cut::echo(name));
+        if !self.missing.is_empty() {
+            message = format!("{missing} {is} required, and {message}");
+        }
+        let error = OpError::bad_argument(message);
         let mut names = self.known.clone();
         names.sort_unstable();
         Err(match nearest(name, names.iter().copied()) {
@@ -164,10 +194,6 @@ fn number(value: &Value) -> Option<f64> {
         _ => None,
     }
     .filter(|number: &f64| number.is_finite())
-}
-
-fn missing(name: &str) -> OpError {
-    OpError::bad_argument(format!("`{name}` is required"))
 }
 
 fn wrong(name: &str, what: &str, value: &Value) -> OpError {

@@ -1,5 +1,6 @@
 //! What the tools work with.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -29,6 +30,8 @@ pub struct Desk {
     pub environment: Arc<Environment>,
     /// The runs of this process that have not ended.
     pub live: LiveRuns,
+    /// What is to be said of every run of a backend, by its name.
+    pub notes: Arc<BTreeMap<String, Vec<String>>>,
     /// A person typed `--trust`: consent for this one command.
     pub session_trust: bool,
 }

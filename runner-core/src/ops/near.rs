@@ -28,7 +28,16 @@ impl Listing {
         let [Selector::Node { path, .. }] = order.selection.selectors.as_slice() else {
             return None;
         };
-        let file = Selector::Path { path: path.clone() };
+        // Where ids are names, there is no file to narrow the listing to.
+        let (selectors, asked) = match path.as_str() {
+            "" => (Vec::new(), Vec::new()),
+            path => (
+                vec![Selector::Path {
+                    path: path.to_owned(),
+                }],
+                vec![path.to_owned()],
+            ),
+        };
         Some(Self {
             order: Order {
                 tool: Tool::ListTests.name(),
@@ -39,10 +48,8 @@ impl Listing {
                 coverage_paths: Vec::new(),
                 passed_over: order.passed_over.clone(),
                 project: order.project.clone(),
-                selection: Selection {
-                    selectors: vec![file],
-                },
-                asked: vec![path.clone()],
+                selection: Selection { selectors },
+                asked,
                 keyword: None,
                 markers: None,
                 max_failures: None,

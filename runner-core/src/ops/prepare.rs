@@ -8,7 +8,7 @@ use super::live::Recording;
 use super::suites::{self, Wish};
 use super::trust;
 use super::{Answer, Desk, ErrorKind, NextCall, OpError, Scope, Started, Tool, cut, known, locate};
-use crate::backend::{Capability, Mode};
+use crate::backend::{BackendInfo, Capability, Mode};
 use crate::config::{Env, Suite};
 use crate::engine::{EventSink, Order, child_environment, new_run_id};
 use crate::environment::Environment;
@@ -94,6 +94,7 @@ impl Common {
             cwd: &cwd,
             folder: &folder,
             names: suite_can(desk, &suite, Capability::Names),
+            lists: suite_can(desk, &suite, Capability::List),
             keywords: suite_can(desk, &suite, Capability::Keyword),
         };
         let mut selectors = Vec::with_capacity(asked.len());
@@ -117,6 +118,8 @@ impl Common {
             return Err(error);
         }
         let (project, choice) = tools(desk, &suite, &cwd, &env).await?;
+        let notes = desk.notes.get(&choice.backend.info().name);
+        warnings.extend(notes.into_iter().flatten().cloned());
         Ok(Order {
             tool: tool.name(),
             mode,
@@ -203,8 +206,13 @@ async fn tools(desk: &Desk, suite: &Suite, cwd: &Path, env: &Env) -> Result<(Pro
             vars,
             ..(*desk.environment).clone()
         };
-        let asked = project::ask(interpreter, &desk.engine.supervisor, &environment).await?;
-        project.interpreter = Some(asked);
+        let asked = project::ask(interpreter, &desk.engine.supervisor, &environment).await;
+        match asked {
+            Ok(asked) => project.interpreter = Some(asked),
+            // What has nothing to do with Python does not fail by it.
+            Err(_) if !wants_python(desk, &suite) => {}
+            Err(error) => return Err(error.into()),
+        }
     }
     let choice = project::choose_backend(&desk.registry, suite, &project, &desk.overrides)
         .map_err(|error| without_backend(desk, suite, error))?;
@@ -232,18 +240,29 @@ struct Place<'a> {
     folder: &'a Path,
     /// Whether ids of the suite are names that need not begin with a file.
     names: bool,
+    /// Whether its tests can be listed.
+    lists: bool,
     /// Whether a selector may be a keyword expression.
     keywords: bool,
 }
 
-/// Whether one of the suite's backends can do it.
-fn suite_can(desk: &Desk, suite: &Suite, capability: Capability) -> bool {
+/// What the suite's backends say of themselves.
+fn infos<'a>(desk: &'a Desk, suite: &'a Suite) -> impl Iterator<Item = BackendInfo> + 'a {
     let named = match &desk.overrides.backend {
         Some(name) => std::slice::from_ref(name),
         None => suite.backend.as_slice(),
     };
-    let mut backends = named.iter().filter_map(|name| desk.registry.get(name));
-    backends.any(|backend| backend.info().can(capability))
+    let backends = named.iter().filter_map(|name| desk.registry.get(name));
+    backends.map(|backend| backend.info())
+}
+
+/// Whether one of the suite's backends can do it.
+fn suite_can(desk: &Desk, suite: &Suite, capability: Capability) -> bool {
+    infos(desk, suite).any(|info| info.can(capability))
+}
+
+fn wants_python(desk: &Desk, suite: &Suite) -> bool {
+    infos(desk, suite).any(|info| info.uses_python())
 }
 
 impl Place<'_> {
@@ -266,14 +285,14 @@ impl Place<'_> {
     /// Frameworks have roots of their own, so an id may be relative to a folder that nobody names here. If exactly one
     /// folder of the repository has its file, it is that one; the rows of the run then have to bear the very id.
     fn test(&self, id: &str) -> Result<Selector, OpError> {
-        const SHAPE: &str = "Ids look like `path/to/test_file.py::test_name`; `list_tests` gives them.";
+        let shape = self.shape();
         let no_test = |what: &str| {
             let message = format!("`{}` {what}", cut::echo(id));
-            OpError::new(ErrorKind::BadRequest, "no_such_test", message).with_hint(SHAPE)
+            OpError::new(ErrorKind::BadRequest, "no_such_test", message).with_hint(&*shape)
         };
         let selector = match self.selector(id) {
             Err(error) if error.code == "no_such_path" => self.elsewhere(id, error)?,
-            other => other.map_err(|error| OpError::from(error).or_hint(SHAPE))?,
+            other => other.map_err(|error| OpError::from(error).or_hint(&*shape))?,
         };
         match selector {
             Selector::Keyword { .. } if self.names => {
@@ -284,6 +303,19 @@ impl Place<'_> {
                 Err(no_test("is a folder, not a test"))
             }
             other => Ok(other),
+        }
+    }
+
+    /// What ids look like here, and where they are to be had.
+    fn shape(&self) -> String {
+        let looks = if self.names {
+            "Ids are the tests' whole names, as a run gives them"
+        } else {
+            "Ids look like `path/to/test_file.py::test_name`"
+        };
+        match self.lists {
+            true => format!("{looks}; `list_tests` gives them."),
+            false => format!("{looks}; the rows of a run give them."),
         }
     }
 

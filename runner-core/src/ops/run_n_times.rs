@@ -48,10 +48,10 @@ impl Arguments {
         };
         let arguments = Self {
             test_id: reader.required_id("test_id")?,
-            n: reader
-                .count("n", 1, MAX_REPEATS)
-                .map_err(over_cap)?
-                .ok_or_else(|| OpError::bad_argument("`n` is required"))?,
+            n: {
+                let n = reader.count("n", 1, MAX_REPEATS).map_err(over_cap)?;
+                reader.required("n", n)
+            },
             scope: Scope::read(&mut reader)?,
             background: reader.flag("background")?,
         };

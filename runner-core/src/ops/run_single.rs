@@ -159,6 +159,26 @@ pub(super) struct Reading {
     pub(super) rows: Vec<Row>,
     /// The asked test, or one of those that the id stands for, began and did not end.
     pub(super) unfinished: Vec<Unfinished>,
+    /// Tests that finished although they were not asked for, and how many of them were not good.
+    beside: (usize, usize),
+}
+
+impl Reading {
+    /// That other tests ran too, in words: they are part of the run and of its status, and not of the asked test's outcome.
+    pub(super) fn beside(&self, report: &Report) -> Option<String> {
+        let (others, bad) = self.beside;
+        if others == 0 || !self.outcome.reached() {
+            return None;
+        }
+        let bad = match bad {
+            0 => String::new(),
+            bad => format!(" ({bad} of them did not pass)"),
+        };
+        let backend = &report.facts.backend;
+        Some(format!(
+            "backend `{backend}` also ran {others} tests that were not asked for{bad}: they count in `status`, not in `outcome`"
+        ))
+    }
 }
 
 /// Reads an iteration for the asked test.
@@ -181,6 +201,10 @@ pub(super) fn read(report: &Report, iteration: &Iteration, id: &str) -> Reading 
         .filter(|row| picked.contains(row.nodeid.as_str()))
         .cloned()
         .collect();
+    let others = all
+        .iter()
+        .filter(|row| row.phase.is_none() && !picked.contains(row.nodeid.as_str()));
+    let beside = (others.clone().count(), others.filter(|row| row.is_bad()).count());
     // A file that does not import is the row of no test, even where its id is the asked one.
     let failed_collector = rows.iter().all(|row| row.phase.is_some()) && rows.iter().any(Row::is_bad);
     if failed_collector {
@@ -198,6 +222,7 @@ pub(super) fn read(report: &Report, iteration: &Iteration, id: &str) -> Reading 
         outcome,
         rows,
         unfinished,
+        beside,
     }
 }
 
@@ -245,7 +270,10 @@ pub(super) fn answer(desk: &Desk, report: &Report) -> Result<Answer, OpError> {
         timed_out: verdict.status == Status::TimedOut,
         parser: facts.backend.clone(),
         cwd: facts.cwd.to_string_lossy().into_owned(),
-        warnings: rows::warnings(report, iteration),
+        warnings: rows::warnings(report, iteration)
+            .into_iter()
+            .chain(reading.beside(report))
+            .collect(),
         next: next(desk, report, &nodeid, reading.outcome),
         environment: EnvironmentFacts::of(report, &desk.registry),
         unfinished: reading.unfinished,

@@ -1,7 +1,7 @@
 //! The error answer to a run that came to nothing, the same for all tools.
 
 use super::{Desk, ErrorKind, NextCall, OpError, Tool, cut};
-use crate::backend::UNSUPPORTED;
+use crate::backend::{Capability, UNSUPPORTED};
 use crate::event::EndCause;
 use crate::model::Status;
 use crate::report::Report;
@@ -35,13 +35,31 @@ pub(super) fn unanswered(desk: &Desk, report: &Report) -> Option<OpError> {
     let mut error = OpError::new(kind, code, message).with_report(desk, report);
     error.known.status = Some(verdict.status);
     if kind == ErrorKind::NoTests && report.facts.tool != Tool::ListTests.name() {
-        let list = NextCall::new(Tool::ListTests, "see which tests there are")
-            .maybe("cwd", cwd_argument(desk, report));
-        error = error
-            .or_hint("Check the selector against the files that exist; `list_tests` gives the ids.")
-            .with_next(list);
+        error = with_what_there_is(error, desk, report);
     }
     Some(error)
+}
+
+/// How to see which tests there are, as far as the backend can tell.
+fn with_what_there_is(error: OpError, desk: &Desk, report: &Report) -> OpError {
+    let backend = desk
+        .registry
+        .get(&report.facts.backend)
+        .map(|backend| backend.info());
+    let can = |capability| backend.as_ref().is_some_and(|info| info.can(capability));
+    let check = if can(Capability::Names) {
+        "Check the selector against the names of the tests"
+    } else {
+        "Check the selector against the files that exist"
+    };
+    if !can(Capability::List) {
+        return error.or_hint(format!("{check}; a run of everything gives the ids."));
+    }
+    let list =
+        NextCall::new(Tool::ListTests, "see which tests there are").maybe("cwd", cwd_argument(desk, report));
+    error
+        .or_hint(format!("{check}; `list_tests` gives the ids."))
+        .with_next(list)
 }
 
 /// The engine's own word for a run that it could not begin.

@@ -47,6 +47,15 @@ impl Cancel {
         self.at_once.cancelled().await;
     }
 
+    /// Asks another for an end as soon as this one is asked, and in the same way. Never ends by itself.
+    pub async fn pass_on(&self, to: &Self) -> std::convert::Infallible {
+        self.asked().await;
+        to.ask(self.by());
+        self.asked_at_once().await;
+        to.at_once(self.by());
+        std::future::pending().await
+    }
+
     /// Who asked first.
     pub fn by(&self) -> &str {
         self.by.get().map_or("the caller", String::as_str)

@@ -63,7 +63,7 @@ pub fn choose_backend(
 }
 
 fn unknown(registry: &Registry, suite: &Suite, name: &str) -> ProjectError {
-    let names = registry.names();
+    let names = registry.names_to_choose();
     let error = ProjectError::new(
         "unknown_backend",
         format!("suite `{}`: there is no backend `{}`", suite.name, shown(name)),

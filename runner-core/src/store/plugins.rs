@@ -2,11 +2,12 @@
 //!
 //! ```text
 //! STATE/plugins/
-//!   files/<sha256>          mode 0500; what runs is what was looked at, whatever becomes of the original
+//!   files/<sha256>/<name>   mode 0500; what runs is what was looked at, whatever becomes of the original
 //!   installed/<name>.json   what `qaas backend add` was given
 //!   infos/<key>.json        what a program said of itself, so that it need not be started to be listed
 //! ```
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -15,9 +16,9 @@ use std::time::SystemTime;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::private::{self, open_file, private_folder, unusable};
+use super::private::{self, open_file, private_folder, remove_tree, unusable};
 use super::{Store, StoreError};
-use crate::backend::BackendInfo;
+use crate::backend::{BackendInfo, is_name};
 use crate::clock;
 use crate::digest::sha256;
 
@@ -50,6 +51,14 @@ pub struct Installed {
     pub added_at: u64,
 }
 
+/// What a plug-in said of itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Said {
+    pub info: BackendInfo,
+    /// Words of it that this qaas does not know.
+    pub left_out: Vec<String>,
+}
+
 impl Store {
     /// The plug-ins in this state folder, which is made private if it is not.
     pub fn plugins(&self) -> Result<Plugins, StoreError> {
@@ -67,9 +76,16 @@ impl Plugins {
         self.folder.join("files")
     }
 
-    /// A copy of this content, which can be executed. Looked at anew each time: one that was changed is replaced.
-    pub fn keep(&self, content: &[u8]) -> Result<PathBuf, StoreError> {
-        let path = self.files().join(sha256(content));
+    /// A copy of this content, which can be executed: of the name that the file at `from` has, in a folder named by the
+    /// content, so that a program's own messages name it as its author does. Looked at anew each time: one that was
+    /// changed is replaced.
+    pub fn keep(&self, content: &[u8], from: &Path) -> Result<PathBuf, StoreError> {
+        let folder = self.files().join(sha256(content));
+        if fs::symlink_metadata(&folder).is_ok_and(|found| !found.is_dir()) {
+            fs::remove_file(&folder).map_err(|error| unusable(&folder, &error))?;
+        }
+        private_folder(&folder)?;
+        let path = folder.join(file_name(from));
         let same = read(&path, content.len() as u64).is_ok_and(|kept| kept == content);
         let kept = if same {
             touch(&path)
@@ -77,7 +93,7 @@ impl Plugins {
             write(&path, content, 0o500)
         };
         kept.map_err(|error| unusable(&path, &error))?;
-        self.forget_old_copies(&path);
+        self.forget_old_copies(&folder);
         Ok(path)
     }
 
@@ -96,7 +112,7 @@ impl Plugins {
             from: from.to_owned(),
             added_at: clock::unix_seconds(),
         };
-        self.keep(content)?;
+        self.keep(content, from)?;
         write_record(&self.record(name), &installed)?;
         Ok(installed)
     }
@@ -115,7 +131,8 @@ impl Plugins {
 
     /// The content of an installed plug-in, if it is still what was installed.
     pub fn content(&self, installed: &Installed) -> Option<Vec<u8>> {
-        let content = read(&self.files().join(&installed.sha256), u64::MAX).ok()?;
+        let folder = self.files().join(&installed.sha256);
+        let content = read(&folder.join(file_name(&installed.from)), u64::MAX).ok()?;
         (sha256(&content) == installed.sha256).then_some(content)
     }
 
@@ -133,14 +150,14 @@ impl Plugins {
     }
 
     /// What the program of this key said of itself an earlier time.
-    pub fn remembered(&self, key: &str) -> Option<BackendInfo> {
+    pub fn remembered(&self, key: &str) -> Option<Said> {
         read_record(&self.info(key))
     }
 
     /// Remembers it. The key stands for everything that the answer may depend on, see [`sha256`].
-    pub fn remember(&self, key: &str, info: &BackendInfo) -> Result<(), StoreError> {
+    pub fn remember(&self, key: &str, said: &Said) -> Result<(), StoreError> {
         forget_old(&self.folder.join("infos"), INFOS, |_| false);
-        write_record(&self.info(key), info)
+        write_record(&self.info(key), said)
     }
 
     fn record(&self, name: &str) -> PathBuf {
@@ -161,10 +178,15 @@ impl Plugins {
     }
 }
 
-/// Whether a plug-in may have this name: it becomes the name of a file.
-pub fn is_name(name: &str) -> bool {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    (1..=64).contains(&name.len()) && name.chars().all(plain)
+/// The name of a copy: that of the file itself, where it is a plain one.
+fn file_name(from: &Path) -> &OsStr {
+    const OTHER: &str = "plug-in";
+    let name = from.file_name().unwrap_or(OsStr::new(OTHER));
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let sound = name
+        .to_str()
+        .is_some_and(|name| name.len() <= 100 && !name.starts_with(['.', '-']) && name.chars().all(plain));
+    if sound { name } else { OsStr::new(OTHER) }
 }
 
 /// Reads a plug-in's file: a regular one of sensible size. Waits for nobody, should it be a pipe.
@@ -244,7 +266,7 @@ fn names(folder: &Path, ending: &str) -> Vec<String> {
     names
 }
 
-/// Removes those that were not used for longest, but for `most` and those that stay.
+/// Removes those files, or folders of one file, that were not used for longest, but for `most` and those that stay.
 fn forget_old(folder: &Path, most: usize, stays: impl Fn(&Path) -> bool) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut files: Vec<(SystemTime, PathBuf)> = entries
@@ -252,15 +274,25 @@ fn forget_old(folder: &Path, most: usize, stays: impl Fn(&Path) -> bool) {
         .filter(|path| !stays(path))
         .filter_map(|path| {
             let metadata = fs::symlink_metadata(&path).ok()?;
-            let ours = metadata.is_file() && private::is_own(&metadata);
-            ours.then_some((metadata.modified().ok()?, path))
+            let ours = !metadata.is_symlink() && private::is_own(&metadata);
+            ours.then_some((last_used(&path, &metadata)?, path))
         })
         .collect();
     files.sort();
     let surplus = files.len().saturating_sub(most);
     for (_, path) in files.into_iter().take(surplus) {
-        let _ = fs::remove_file(path);
+        let _ = remove_tree(&path);
     }
+}
+
+/// A copy is touched when it is used, its folder is not.
+fn last_used(path: &Path, metadata: &fs::Metadata) -> Option<SystemTime> {
+    if !metadata.is_dir() {
+        return metadata.modified().ok();
+    }
+    let inside = fs::read_dir(path).ok()?.flatten();
+    let times = inside.filter_map(|entry| entry.metadata().ok()?.modified().ok());
+    times.max().or_else(|| metadata.modified().ok())
 }
 
 #[cfg(test)]
@@ -277,10 +309,14 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_is_private_executable_and_named_by_its_content() {
+    fn a_copy_is_private_executable_and_keeps_its_name_in_a_folder_named_by_its_content() {
         let (_folder, plugins) = plugins();
-        let path = plugins.keep(b"#!/bin/sh\n").unwrap();
-        assert!(path.ends_with(sha256(b"#!/bin/sh\n")));
+        let path = plugins.keep(b"#!/bin/sh\n", Path::new("/a/own.sh")).unwrap();
+        assert!(path.ends_with(Path::new(&sha256(b"#!/bin/sh\n")).join("own.sh")));
+        for odd in ["/", "/a/ b", "/a/.hidden", "/a/-x", "/a/\u{1b}[2J"] {
+            let path = plugins.keep(b"odd", Path::new(odd)).unwrap();
+            assert!(path.ends_with("plug-in"), "{odd:?}: {}", path.display());
+        }
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o500);
         let folder = path.parent().unwrap().metadata().unwrap();
         assert_eq!(folder.permissions().mode() & 0o777, 0o700);
@@ -289,14 +325,20 @@ mod tests {
     #[test]
     fn a_copy_that_was_changed_is_made_anew() {
         let (_folder, plugins) = plugins();
-        let path = plugins.keep(b"good").unwrap();
+        let from = Path::new("/a/x");
+        let path = plugins.keep(b"good", from).unwrap();
         fs::remove_file(&path).unwrap();
         fs::write(&path, b"evil").unwrap();
-        assert_eq!(fs::read(plugins.keep(b"good").unwrap()).unwrap(), b"good");
+        assert_eq!(fs::read(plugins.keep(b"good", from).unwrap()).unwrap(), b"good");
         fs::remove_file(&path).unwrap();
         std::os::unix::fs::symlink("/bin/sh", &path).unwrap();
-        assert_eq!(fs::read(plugins.keep(b"good").unwrap()).unwrap(), b"good");
+        assert_eq!(fs::read(plugins.keep(b"good", from).unwrap()).unwrap(), b"good");
         assert!(!path.is_symlink());
+        let folder = path.parent().unwrap();
+        fs::remove_dir_all(folder).unwrap();
+        std::os::unix::fs::symlink("/tmp", folder).unwrap();
+        assert_eq!(fs::read(plugins.keep(b"good", from).unwrap()).unwrap(), b"good");
+        assert!(!folder.is_symlink(), "a folder that leads elsewhere is no place");
     }
 
     #[test]
@@ -306,7 +348,7 @@ mod tests {
         assert_eq!(plugins.installed("x"), Some(record.clone()));
         assert_eq!(plugins.all_installed(), std::slice::from_ref(&record));
         assert_eq!(plugins.content(&record).as_deref(), Some(b"one".as_slice()));
-        let copy = plugins.files().join(&record.sha256);
+        let copy = plugins.files().join(&record.sha256).join("x");
         fs::set_permissions(&copy, fs::Permissions::from_mode(0o700)).unwrap();
         fs::write(&copy, b"two").unwrap();
         assert_eq!(plugins.content(&record), None);
@@ -320,7 +362,9 @@ mod tests {
         let (_folder, plugins) = plugins();
         let record = plugins.install("x", "exec", Path::new("/a/x"), b"kept").unwrap();
         for number in 0..COPIES + 5 {
-            plugins.keep(format!("copy {number}").as_bytes()).unwrap();
+            plugins
+                .keep(format!("copy {number}").as_bytes(), Path::new("/a/c"))
+                .unwrap();
         }
         assert!(plugins.content(&record).is_some());
         assert!(fs::read_dir(plugins.files()).unwrap().count() <= COPIES + 2);
@@ -337,8 +381,10 @@ mod tests {
             needs: Vec::new(),
             options: Vec::new(),
         };
-        plugins.remember("a", &info).unwrap();
-        assert_eq!(plugins.remembered("a"), Some(info));
+        let left_out = vec!["capability \"fly\"".to_owned()];
+        let said = Said { info, left_out };
+        plugins.remember("a", &said).unwrap();
+        assert_eq!(plugins.remembered("a"), Some(said));
         assert_eq!(plugins.remembered("b"), None);
     }
 }

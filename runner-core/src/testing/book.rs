@@ -123,6 +123,10 @@ impl<'a> Book<'a> {
         self.add(group, name, expected, finding);
     }
 
+    pub(super) fn has_just_failed(&self) -> bool {
+        self.cases.last().is_some_and(Case::failed)
+    }
+
     pub(super) fn close(self) -> Vec<Case> {
         self.cases
     }

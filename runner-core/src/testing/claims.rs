@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::book::{Book, Finding, Group};
 use super::subject::Subject;
-use crate::backend::{BackendError, Capability, Mode, Need, RunRequest};
+use crate::backend::{BackendError, Capability, Mode, Need, RunRequest, is_name};
 use crate::plan::Plan;
 use crate::selector::{Selection, Selector};
 
@@ -14,7 +14,7 @@ pub(super) fn check(subject: &Subject, book: &mut Book<'_>) {
     };
     hold(
         "name",
-        "a name of 1 to 64 letters, digits, `-`, `_` and `.`, the same each time",
+        "a name of 1 to 64 letters, digits, `-` and `_`, the same each time",
         |subject| name(subject).into(),
     );
     hold(
@@ -44,8 +44,7 @@ pub(super) fn check(subject: &Subject, book: &mut Book<'_>) {
 
 fn name(subject: &Subject) -> Result<String, String> {
     let name = &subject.info.name;
-    let sound = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    if name.is_empty() || name.len() > 64 || !name.chars().all(sound) || name.starts_with(['-', '.']) {
+    if !is_name(name) {
         return Err(format!("{name:?}"));
     }
     let again = subject.backend.info();

@@ -304,6 +304,10 @@ impl OutputReader for Recording {
         self.reader.read(lines, events);
     }
 
+    fn is_lost(&self) -> bool {
+        self.reader.is_lost()
+    }
+
     fn finish(
         &mut self,
         exits: &[StepExit],

@@ -33,8 +33,8 @@ pub struct Spec {
     pub config: Map<String, Value>,
     /// For the answer to one call.
     pub timeout: Duration,
-    /// What it said of itself an earlier time, if it is still the same program.
-    pub info: Option<BackendInfo>,
+    /// What it said of itself an earlier time, if it is still the same program; and its words then that were left out.
+    pub known: Option<(BackendInfo, Vec<String>)>,
 }
 
 /// What a backend said of itself.
@@ -110,9 +110,22 @@ impl ExecBackend {
         self.inner.learned().ok_or_else(missing)
     }
 
+    /// Words of it about itself that this qaas does not know, as far as it was asked.
+    pub fn left_out(&self) -> Vec<String> {
+        let learned = self.inner.learned().map(|learned| learned.left_out);
+        let before = || {
+            self.inner
+                .spec
+                .known
+                .as_ref()
+                .map(|(_, left_out)| left_out.clone())
+        };
+        learned.or_else(before).unwrap_or_default()
+    }
+
     /// Whether it is known what it can do.
     pub fn is_known(&self) -> bool {
-        self.inner.spec.info.is_some() || self.inner.learned().is_some()
+        self.inner.spec.known.is_some() || self.inner.learned().is_some()
     }
 }
 
@@ -203,7 +216,7 @@ impl TestBackend for ExecBackend {
         let learned = self.inner.learned().map(|learned| learned.info);
         let spec = &self.inner.spec;
         learned
-            .or_else(|| spec.info.clone())
+            .or_else(|| spec.known.as_ref().map(|(info, _)| info.clone()))
             .unwrap_or_else(|| BackendInfo {
                 name: spec.name.clone(),
                 framework: String::new(),

@@ -158,6 +158,10 @@ impl OutputReader for RemoteReader {
         }
     }
 
+    fn is_lost(&self) -> bool {
+        self.fault.is_some()
+    }
+
     fn finish(
         &mut self,
         exits: &[StepExit],

@@ -19,7 +19,7 @@ fn spec() -> Spec {
         root: "/r".into(),
         config: Map::new(),
         timeout: Duration::from_secs(20),
-        info: None,
+        known: None,
     }
 }
 

@@ -44,13 +44,27 @@ fn names_that_are_there_pass() {
     let settings = good(
         "[suite.a]\nbackend = [\"alpha\", \"own\"]\ncoverage = \"measure\"\n[suite.b]\n[backend.own]\nkind = \"command\"",
     );
-    settings.check_backends(&infos()).unwrap();
+    settings.check_backends(&infos(), &[]).unwrap();
+}
+
+#[test]
+fn an_installed_backend_may_have_been_meant() {
+    let settings = good("[suite.a]\nbackend = \"doctst\"");
+    let error = settings
+        .check_backends(&infos(), &["doctest".to_owned()])
+        .unwrap_err();
+    assert_eq!(error.hint.as_deref(), Some("did you mean `doctest`?"));
+    let settings = good("[suite.a]\nbackend = \"zzz\"");
+    let error = settings
+        .check_backends(&infos(), &["doctest".to_owned()])
+        .unwrap_err();
+    assert!(error.hint.unwrap().contains("doctest"));
 }
 
 #[test]
 fn a_backend_that_is_not_there_is_named_with_the_nearest() {
     let error = good("[suite.a]\nbackend = [\"beta\", \"alpah\"]")
-        .check_backends(&infos())
+        .check_backends(&infos(), &[])
         .unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -58,7 +72,7 @@ fn a_backend_that_is_not_there_is_named_with_the_nearest() {
     );
     assert!(error.hint.unwrap().contains("`alpha`"));
     let error = good("[suite.a]\nbackend = \"zzzzzz\"")
-        .check_backends(&infos())
+        .check_backends(&infos(), &[])
         .unwrap_err();
     assert_eq!(
         (error.line, error.column, error.key.as_deref()),
@@ -70,11 +84,11 @@ fn a_backend_that_is_not_there_is_named_with_the_nearest() {
 #[test]
 fn a_backend_is_refused_for_what_it_cannot_do() {
     let error = good("[suite.a]\nbackend = \"measure\"")
-        .check_backends(&infos())
+        .check_backends(&infos(), &[])
         .unwrap_err();
     assert!(error.message.contains("does not run tests"), "{error}");
     let error = good("[suite.a]\ncoverage = \"alpha\"")
-        .check_backends(&infos())
+        .check_backends(&infos(), &[])
         .unwrap_err();
     assert!(error.message.contains("does not measure coverage"), "{error}");
     assert!(error.hint.unwrap().contains("measure"));

@@ -82,6 +82,7 @@ fn desk_of(root: &Path, suites: Vec<Suite>) -> Desk {
         overrides: Overrides::default(),
         environment: Arc::new(environment),
         live: LiveRuns::default(),
+        notes: Arc::default(),
         session_trust: false,
     }
 }
