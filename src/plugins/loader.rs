@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use exec_plugin::host::{ExecBackend, Gate, Learned, Spec};
 use runner_core::backend::{BackendError, NAMES, Waits, is_name};
@@ -333,6 +334,7 @@ impl Loader {
             root: self.root.clone(),
             config: table.config.clone(),
             timeout: table.timeout,
+            idle: IDLE,
             known: remembered.map(|remembered| (remembered.info, remembered.left_out)),
         };
         let launch = PeerLaunch {
@@ -373,6 +375,9 @@ impl Loader {
         }
     }
 }
+
+/// How long a process of a plug-in is kept for the next run of a server.
+const IDLE: Duration = Duration::from_secs(300);
 
 /// The code of the error of a command that starts nothing.
 pub(crate) const NOT_STARTED: &str = "not_started";

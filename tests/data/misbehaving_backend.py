@@ -10,7 +10,7 @@ import time
 MODE = "{mode}"
 MARK = "{mark}"
 # A run prints three lines; each is a passed test. The pause lets a first batch come before the rest.
-SCRIPT = "echo one; echo two; sleep 0.3; echo three"
+SCRIPT = "echo one; echo two; sleep 0.3; echo three" + ("; sleep 300" if MODE.startswith("forever_") else "")
 
 
 def mark():
@@ -37,7 +37,9 @@ def misbehave(call):
     """What is wrong with the answer to `call`. Whether it has been answered thereby."""
     method, where = call["method"], MODE.partition("_in_")
     if where[1] and where[2] == method:
-        {"hang": hang, "segv": lambda: os.kill(os.getpid(), signal.SIGSEGV), "exit": lambda: sys.exit(3)}[where[0]]()
+        kinds = {"hang": hang, "segv": lambda: os.kill(os.getpid(), signal.SIGSEGV), "exit": lambda: sys.exit(3)}
+        kinds["raise"] = lambda: [][0]
+        kinds[where[0].removeprefix("forever_")]()
     if method != "read":
         return False
     if MODE == "dies_talking":
@@ -71,7 +73,8 @@ def misbehave(call):
 def handle(call):
     method, params = call["method"], call.get("params", {})
     if method == "initialize":
-        capabilities = ["run"] if MODE != "everything" else ["run", "list", "single", "keyword", "stream"]
+        more = {"everything": ["list", "single", "keyword", "stream"], "flies": ["fly"], "names": ["single", "names"]}
+        capabilities = ["run", *more.get(MODE, [])]
         reply(call, {"protocol": 9 if MODE == "future" else 1,
                      "info": {"name": "whoever", "framework": "lines", "capabilities": capabilities}})
     elif method == "plan":

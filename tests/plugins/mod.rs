@@ -3,6 +3,7 @@
 mod hostile;
 mod install;
 mod run;
+mod told;
 
 use std::path::{Path, PathBuf};
 

@@ -79,6 +79,21 @@ pub(crate) async fn run_with(job: Job, cancel: &Cancel) -> Result<Outcome, Proce
     })
 }
 
+/// Runs a job that is asked to end as soon as it has printed a line: then it has come as far as the test needs.
+pub(crate) async fn run_until_a_line(
+    job: Job,
+    cancel: &Cancel,
+    mut ask: impl FnMut(&Cancel) + Send,
+) -> Exited {
+    let mut sink = |stream, _: Vec<String>| {
+        if stream == Stream::Stdout {
+            ask(cancel);
+        }
+    };
+    let exited = supervisor().run(job, cancel, &mut sink).await;
+    exited.expect("the program starts")
+}
+
 pub(crate) async fn run(job: Job) -> Outcome {
     run_with(job, &Cancel::new()).await.expect("the program starts")
 }

@@ -6,8 +6,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
+use std::time::{Duration, Instant};
 
 use runner_core::backend::{
     BackendError, BackendInfo, Capability, OutputReader, RunRequest, TestBackend, UNANSWERED, Waits,
@@ -33,6 +33,8 @@ pub struct Spec {
     pub config: Map<String, Value>,
     /// For the answer to one call.
     pub timeout: Duration,
+    /// How long a process is kept that waits for the next question.
+    pub idle: Duration,
     /// What it said of itself an earlier time, if it is still the same program; and its words then that were left out.
     pub known: Option<(BackendInfo, Vec<String>)>,
 }
@@ -63,7 +65,18 @@ pub(super) struct Inner {
     learned: RwLock<Option<Learned>>,
     /// Why [`ExecBackend::learn`] could not: told once more instead of starting the program again at once.
     failed: Mutex<Option<BackendError>>,
-    idle: Mutex<Option<Connection>>,
+    waiting: Mutex<Waiting>,
+    /// For the thread that lets go what waits too long.
+    me: Weak<Inner>,
+}
+
+/// The process that waits for the next question.
+#[derive(Default)]
+struct Waiting {
+    /// With the time since when it waits.
+    process: Option<(Connection, Instant)>,
+    /// Whether there is a thread that lets it go when it has waited too long.
+    watched: bool,
 }
 
 /// What is taken for granted of a backend that was not asked yet: whoever uses it finds out, or hears why it cannot be
@@ -79,13 +92,14 @@ impl ExecBackend {
     /// Starts nothing.
     pub fn new(spec: Spec, launch: Box<dyn Launch>, gate: Gate) -> Self {
         Self {
-            inner: Arc::new(Inner {
+            inner: Arc::new_cyclic(|me| Inner {
                 spec,
                 launch,
                 gate,
                 learned: RwLock::default(),
                 failed: Mutex::default(),
-                idle: Mutex::default(),
+                waiting: Mutex::default(),
+                me: me.clone(),
             }),
         }
     }
@@ -149,8 +163,8 @@ impl Inner {
         if let Some(failed) = locked(&self.failed).take() {
             return Err(failed);
         }
-        let idle = locked(&self.idle).take();
-        if let Some(mut idle) = idle
+        let waiting = locked(&self.waiting).process.take();
+        if let Some((mut idle, _)) = waiting
             && idle.is_sound()
         {
             idle.grace = grace;
@@ -180,13 +194,50 @@ impl Inner {
         if !connection.is_sound() {
             return;
         }
-        let before = {
-            let mut idle = locked(&self.idle);
-            idle.replace(connection)
+        let (before, watched) = {
+            let mut waiting = locked(&self.waiting);
+            let before = waiting.process.replace((connection, Instant::now()));
+            (before, std::mem::replace(&mut waiting.watched, true))
         };
-        if let Some(before) = before {
+        if let Some((before, _)) = before {
             before.leave();
         }
+        if !watched {
+            self.watch();
+        }
+    }
+
+    /// Lets the waiting process go once it has waited too long: a server may live for days.
+    fn watch(&self) {
+        let me = self.me.clone();
+        let watch = move || {
+            while let Some(left) = me.upgrade().and_then(|backend| backend.let_go_overdue()) {
+                std::thread::sleep(left);
+            }
+        };
+        let watching = std::thread::Builder::new().name("idle".to_owned()).spawn(watch);
+        // Without a thread it waits until it is needed, or this process ends.
+        locked(&self.waiting).watched &= watching.is_ok();
+    }
+
+    /// How long to wait before another look; `None` once nothing waits any more.
+    fn let_go_overdue(&self) -> Option<Duration> {
+        let overdue = {
+            let mut waiting = locked(&self.waiting);
+            let left = waiting
+                .process
+                .as_ref()
+                .map(|(_, since)| self.spec.idle.saturating_sub(since.elapsed()));
+            if let Some(left) = left.filter(|left| !left.is_zero()) {
+                return Some(left);
+            }
+            waiting.watched = false;
+            waiting.process.take()
+        };
+        if let Some((overdue, _)) = overdue {
+            overdue.leave();
+        }
+        None
     }
 
     fn ask(
@@ -261,8 +312,8 @@ impl TestBackend for ExecBackend {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        let idle = self.idle.get_mut().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(idle) = idle {
+        let waiting = self.waiting.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Some((idle, _)) = waiting.process.take() {
             idle.leave();
         }
     }

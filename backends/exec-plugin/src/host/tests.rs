@@ -19,6 +19,7 @@ fn spec() -> Spec {
         root: "/r".into(),
         config: Map::new(),
         timeout: Duration::from_secs(20),
+        idle: Duration::from_secs(600),
         known: None,
     }
 }
@@ -83,6 +84,25 @@ fn nothing_is_started_before_it_is_needed_and_a_run_takes_one_process() {
     assert_eq!(events.len(), 3);
     assert_eq!(ending.reason.as_deref(), Some("1 exits, 1 dumps, Stale"));
     assert_eq!(started.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn a_process_that_waits_too_long_is_let_go_and_started_anew_when_needed() {
+    let started = Arc::new(AtomicUsize::new(0));
+    let launch = Threads {
+        started: started.clone(),
+    };
+    let spec = Spec {
+        idle: Duration::from_millis(20),
+        ..spec()
+    };
+    let backend = ExecBackend::new(spec, Box::new(launch), Box::new(|| Ok(())));
+    let until = Instant::now() + Duration::from_secs(60);
+    while started.load(Ordering::Relaxed) < 3 {
+        assert!(Instant::now() < until, "it waits for ever");
+        backend.plan(&request(), &Project::default()).expect("a plan");
+        std::thread::sleep(Duration::from_millis(100));
+    }
 }
 
 #[test]

@@ -5,7 +5,8 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use crate::ops::{
-    OpError, affected_tests, get_coverage, get_run, list_tests, run_n_times, run_single, run_suite,
+    OpError, affected_tests, cancel_run, get_coverage, get_run, list_tests, run_n_times, run_single,
+    run_suite,
 };
 
 fn map(value: Value) -> Map<String, Value> {
@@ -96,6 +97,23 @@ fn a_test_id_is_required_and_not_empty() {
         );
     }
     refusal(run_single::Arguments::from_json(&map(json!({ "test_id": 7 }))));
+}
+
+#[test]
+fn an_unknown_argument_is_named_also_where_another_is_missing() {
+    assert_eq!(
+        refusal(run_single::Arguments::from_json(&map(json!({ "tset_id": "a" })))),
+        "`test_id` is required, and `run_single` takes no argument `tset_id`. Did you mean `test_id`?"
+    );
+    assert_eq!(
+        refusal(run_n_times::Arguments::from_json(&map(json!({})))),
+        "`test_id` and `n` are required."
+    );
+    let text = refusal(cancel_run::Arguments::from_json(&map(json!({ "id": "a" }))));
+    assert!(
+        text.starts_with("`run_id` is required, and `cancel_run` takes no argument `id`."),
+        "{text}"
+    );
 }
 
 #[test]
