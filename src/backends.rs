@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use runner_core::backend::{BackendInfo, Capability, NAMES, is_name};
+use runner_core::backend::{BackendInfo, Capability};
 use runner_core::config::{CommandBackend, ConfigError, CoverageChoice, Settings};
 use runner_core::registry::{Detection, Marker, Registry, nearest};
 
@@ -111,12 +111,6 @@ impl Own {
 
     /// Whether a table may have this name. The error is a message and a hint.
     fn check_name(&self, name: &str) -> Result<(), (String, String)> {
-        if !is_name(name) {
-            return Err((
-                format!("{name:?} cannot be the name of a backend"),
-                NAMES.to_owned(),
-            ));
-        }
         if self.is_built_in(name) {
             let hint = format!(
                 "give the table a name of its own, such as `[backend.own-{name}]`, and name that in the suite: \

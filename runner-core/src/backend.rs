@@ -33,14 +33,17 @@ pub trait TestBackend: Send + Sync {
     fn reader(&self, request: &RunRequest) -> Box<dyn OutputReader>;
 }
 
-/// Whether a backend may be called that, in a table, installed, or on PATH: it becomes a key and the name of a file.
+/// Whether a backend or a suite may be called that, in a table, installed, or on PATH: it becomes a key and the name of
+/// a file.
 pub fn is_name(name: &str) -> bool {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    (1..=64).contains(&name.len()) && name.chars().all(plain) && !name.starts_with('-')
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    (1..=64).contains(&name.len())
+        && name.chars().all(plain)
+        && name.starts_with(|c: char| c.is_ascii_alphanumeric())
 }
 
 /// The rule of [`is_name`], for messages.
-pub const NAMES: &str = "letters, digits, `-` and `_`, at most 64 of them, and no `-` in front";
+pub const NAMES: &str = "letters, digits, `-`, `_` and `.`, a letter or digit first, at most 64 of them";
 
 /// Understands the output of one iteration.
 pub trait OutputReader: Send {

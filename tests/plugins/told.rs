@@ -33,7 +33,7 @@ fn a_table_of_a_built_ins_name_is_refused_in_words() {
 
 #[test]
 fn a_name_is_refused_by_one_rule_wherever_it_is_given() {
-    for name in ["a b", "a.b", "-a", "", "\u{e9}"] {
+    for name in ["a b", ".b", "-a", "", "\u{e9}"] {
         let table = NOTHING
             .replace("own", "x")
             .replace("backend.x", &format!("backend.{name:?}"));
@@ -44,7 +44,10 @@ fn a_name_is_refused_by_one_rule_wherever_it_is_given() {
             said.contains("cannot be the name of a backend"),
             "{name:?}: {said}"
         );
-        assert!(said.contains("letters, digits, `-` and `_`"), "{name:?}: {said}");
+        assert!(
+            said.contains("letters, digits, `-`, `_` and `.`"),
+            "{name:?}: {said}"
+        );
     }
     let plugged = Plugged::new("fine", "");
     let added = plugged

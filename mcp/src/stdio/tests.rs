@@ -204,10 +204,8 @@ async fn wrong_arguments_are_an_error_answer_that_says_what_is_right() {
 #[tokio::test]
 async fn a_panic_in_a_tool_is_an_error_answer() {
     let mut client = Client::legacy().await;
-    let begun = Instant::now();
     let answer = client.call("panic").await;
     assert_eq!(answer["result"]["isError"], true, "{answer}");
-    assert!(begun.elapsed() < Duration::from_secs(1));
     client.is_alive().await;
 }
 

@@ -11,9 +11,9 @@ use super::node::dotted;
 use super::settings::{CommandBackend, CoverageChoice, Env, McpSettings, Place, Settings, Suite};
 use super::values::{Places, grace, inside, size, time_limit};
 use super::words::{BackendTable, CoverageWord, DurationWord, NameList, SizeWord};
+use crate::backend::{NAMES, is_name};
 use crate::process::Limits;
 
-const MAX_NAME_BYTES: usize = 64;
 /// Smaller answers cannot hold even a status and the way to the rest; over MCP larger ones are not sent.
 const MAX_BYTES: std::ops::RangeInclusive<u64> = 1_000..=1_000_000;
 
@@ -77,19 +77,13 @@ fn suite(at: &Places<'_>, name: String, table: SuiteTable) -> Result<Suite, Faul
 
 /// Names end up in folder names, arguments and answers, so they are plain.
 fn check_name(at: &Places<'_>, key: &str, name: &str, what: &str) -> Result<(), Fault> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    let good = name.starts_with(|c: char| c.is_ascii_alphanumeric())
-        && name.chars().all(plain)
-        && name.len() <= MAX_NAME_BYTES;
-    if good {
+    if is_name(name) {
         return Ok(());
     }
     Err(at.fault(
         key,
         format!("{name:?} cannot be the name of a {what}"),
-        format!(
-            "use letters, digits, `-`, `_` and `.`, a letter or digit first, at most {MAX_NAME_BYTES} of them"
-        ),
+        format!("use {NAMES}"),
     ))
 }
 

@@ -14,7 +14,7 @@ pub(super) fn check(subject: &Subject, book: &mut Book<'_>) {
     };
     hold(
         "name",
-        "a name of 1 to 64 letters, digits, `-` and `_`, the same each time",
+        "a name of 1 to 64 letters, digits, `-`, `_` and `.`, the same each time",
         |subject| name(subject).into(),
     );
     hold(
