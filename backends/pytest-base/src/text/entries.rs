@@ -348,7 +348,8 @@ fn entry(line: &str, table: &Table) -> Option<Entry> {
             if let Some(entry) = known(Some(word), rest, table) {
                 return Some(entry);
             }
-            matches!(word, Word::Is(Outcome::Error | Outcome::Skipped)).then(|| Entry {
+            let collector = matches!(word, Word::Is(Outcome::Error | Outcome::Skipped));
+            (collector && !table.is_ambiguous(rest)).then(|| Entry {
                 word: Some(word),
                 nodeid: None,
                 text: rest.to_owned(),

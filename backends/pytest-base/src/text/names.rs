@@ -152,6 +152,12 @@ impl Table {
         found.map(|nodeid| &**nodeid)
     }
 
+    /// Whether a text begins with what could be the name of two tests.
+    pub(crate) fn is_ambiguous(&self, text: &str) -> bool {
+        let id = text.split(" - ").next().unwrap_or(text);
+        self.guessed.get(id).is_some_and(Option::is_none)
+    }
+
     /// How many of the lines behind one line belong to a known id that begins somewhere in that line.
     pub(crate) fn goes_on(&self, line: &str, behind: &[String]) -> usize {
         const STARTS: usize = 64;
@@ -257,6 +263,7 @@ mod tests {
         // As seen from the root folder, or from `a`.
         let twice = names("/r/a", "").table(&["a/t.py::t", "a/a/t.py::t"].map(Into::into));
         assert_eq!(twice.nodeid("a/t.py::t"), None);
+        assert!(twice.is_ambiguous("a/t.py::t - boom"));
         assert_eq!(twice.nodeid("a/a/t.py::t"), Some("a/a/t.py::t"));
     }
 
