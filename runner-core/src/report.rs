@@ -76,8 +76,43 @@ pub struct Iteration {
     reruns: HashMap<String, Vec<Attempt>>,
     /// Further results of tests that already had one, from the same worker (a file given twice).
     repeats: u64,
+    /// Those of them that say what the first result said.
+    #[serde(skip)]
+    alike: Alike,
     /// Started and not finished; a worker may run one while another runs its namesake.
     running: Vec<Unfinished>,
+}
+
+/// Tells of tests that were reported more than once and alike: of a few by name, of all others as a number, since a whole
+/// run may be told twice.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Alike {
+    count: u64,
+    /// Where among the warnings the number stands.
+    place: Option<usize>,
+}
+
+impl Alike {
+    const NAMED: u64 = 3;
+
+    fn push(&mut self, nodeid: &str, outcome: Outcome, warnings: &mut Vec<String>) {
+        self.count += 1;
+        if self.count <= Self::NAMED {
+            warnings.push(format!(
+                "{nodeid} was reported more than once ({outcome}, then {outcome}); {outcome} is kept"
+            ));
+            return;
+        }
+        let place = *self.place.get_or_insert(warnings.len());
+        let text = format!(
+            "{} more results of tests that had one already say the same",
+            self.count - Self::NAMED
+        );
+        match warnings.get_mut(place) {
+            Some(warning) => *warning = text,
+            None => warnings.push(text),
+        }
+    }
 }
 
 /// A test that exists.
@@ -302,11 +337,13 @@ impl Iteration {
         }
         let kept = row.outcome;
         self.repeats += 1;
-        if first != second || !other_worker {
+        if first != second {
             self.warnings.push(format!(
                 "{} was reported more than once ({first}, then {second}); {kept} is kept",
                 result.nodeid
             ));
+        } else if !other_worker {
+            self.alike.push(&result.nodeid, first, &mut self.warnings);
         }
     }
 

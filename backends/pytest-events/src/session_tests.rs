@@ -106,3 +106,33 @@ fn an_expected_crash_of_a_forked_test_is_no_failure() {
     let (_, report) = fold(&[START, report]);
     assert_eq!(report.first().rows[0].outcome, Outcome::Xfailed);
 }
+
+#[test]
+fn a_test_that_is_tried_again_without_a_new_start_keeps_its_last_verdict() {
+    let retried = r#"{"e":"report","id":"t.py::test_a","before":[["setup",0.1]],"when":"call","outcome":"retried","text":"E x"}"#;
+    let failed = r#"{"e":"report","id":"t.py::test_a","when":"call","outcome":"failed","text":"E x"}"#;
+    let torn = r#"{"e":"report","id":"t.py::test_a","when":"teardown","outcome":"passed"}"#;
+    let torn_after_pass =
+        r#"{"e":"report","id":"t.py::test_a","before":[["call",0.1]],"when":"teardown","outcome":"passed"}"#;
+    for (lines, outcome) in [
+        (vec![START, retried, failed, torn], Outcome::Failed),
+        (vec![START, retried, torn_after_pass], Outcome::Passed),
+    ] {
+        let (session, report) = fold(&lines);
+        let rows = &report.first().rows;
+        assert_eq!(rows.len(), 1, "{outcome}");
+        assert_eq!((rows[0].outcome, rows[0].attempt), (outcome, 2));
+        assert_eq!(rows[0].attempts.len(), 1);
+        assert_eq!(session.running().count(), 0);
+        assert_eq!(report.warnings, Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_try_that_is_only_torn_down_behind_its_word_is_no_verdict() {
+    let rerun = r#"{"e":"report","id":"t.py::test_a","before":[["setup",0.1]],"when":"call","outcome":"rerun","text":"E x"}"#;
+    let torn = r#"{"e":"report","id":"t.py::test_a","when":"teardown","outcome":"passed"}"#;
+    let (session, report) = fold(&[START, rerun, torn]);
+    assert_eq!(report.first().rows.len(), 0);
+    assert_eq!(session.running().count(), 1);
+}

@@ -58,6 +58,9 @@ impl Trial {
 
     /// Takes in phases that passed and were not reported on their own.
     pub(crate) fn passed(&mut self, phases: &[(String, Option<f64>)]) {
+        if !phases.is_empty() {
+            self.reran = false;
+        }
         for (when, seconds) in phases {
             if let Some(slot) = self.slot(when) {
                 slot.get_or_insert(Ended::Passed);
@@ -86,6 +89,10 @@ impl Trial {
         let Some(ended) = ended(&report) else {
             return self.rerun(report, phase, attempt);
         };
+        // A plug-in may try again without a new start (pytest-retry): what comes behind its word is the next try's.
+        if phase != Phase::Teardown {
+            self.reran = false;
+        }
         match self.slot(&report.when) {
             Some(slot) if slot.is_some() => return Took::Twice(phase),
             Some(slot) => *slot = Some(ended),

@@ -56,6 +56,9 @@ const ALLOWED: &[&str] = &[
     "LD_LIBRARY_PATH",
 ];
 
+/// Steers every pytest, so it is no switch of the project that happens to be named pytest.
+const STEERING: &str = "PYTEST_ADDOPTS";
+
 /// Names a shell or terminal sets for itself. No test misses them, so nobody is told that they were dropped.
 const NOT_WORTH_TELLING: &[&str] = &[
     "_",
@@ -104,7 +107,7 @@ pub fn child_environment(
                 || matches(ALLOWED, name)
                 || own
                     .as_ref()
-                    .is_some_and(|own| name.starts_with(own) && !is_secret_name(name))
+                    .is_some_and(|own| name.starts_with(own) && !is_secret_name(name) && name != STEERING)
                 || env.pass.iter().any(|pattern| matches_one(pattern, name)))
     };
     let mut vars: BTreeMap<String, String> = BTreeMap::new();
@@ -305,5 +308,13 @@ mod tests {
             ["MORE_ITERTOOLS_SLOW", "PATH"]
         );
         assert_eq!(child.dropped, ["MORE_ITERTOOLS_TOKEN", "MORE_LUCK"]);
+    }
+
+    #[test]
+    fn the_options_of_another_pytest_do_not_reach_pytests_own_tests() {
+        let caller = caller(&["PYTEST_ADDOPTS", "PYTEST_FLAG"]);
+        let child = child_environment(&Policy::agent(), &caller, &Env::default(), Some("pytest"), None);
+        assert_eq!(child.vars.keys().collect::<Vec<_>>(), ["PYTEST_FLAG"]);
+        assert_eq!(child.dropped, ["PYTEST_ADDOPTS"]);
     }
 }

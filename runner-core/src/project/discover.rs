@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::ProjectError;
 use super::interpreter::{self, Search};
+use super::name::name;
 use super::resolve::resolve_dir;
 use super::suites::read_small;
 use crate::backend::Need;
@@ -59,41 +60,6 @@ pub fn discover(
         interpreter,
         interpreter_problem,
         dir,
-    })
-}
-
-/// The project's own name, from the nearest file that gives one, upward from the suite's folder.
-fn name(root: &Path, dir: &Path) -> Option<String> {
-    let upward = dir.ancestors().take_while(|folder| folder.starts_with(root));
-    upward.into_iter().find_map(|folder| {
-        let pyproject = || {
-            let text = read_small(&folder.join("pyproject.toml"))?;
-            let table: toml::Table = text.parse().ok()?;
-            let name = |path: &[&str]| {
-                let (first, rest) = path.split_first()?;
-                let start = table.get(*first)?;
-                rest.iter()
-                    .try_fold(start, |value, key| value.get(*key))?
-                    .as_str()
-                    .map(str::to_owned)
-            };
-            name(&["project", "name"]).or_else(|| name(&["tool", "poetry", "name"]))
-        };
-        let setup_cfg = || {
-            let text = read_small(&folder.join("setup.cfg"))?;
-            let metadata = text.split_once("[metadata]")?.1;
-            let section = metadata.lines().take_while(|line| !line.starts_with('['));
-            let mut pairs = section.filter_map(|line| line.split_once('='));
-            pairs
-                .find(|(key, _)| key.trim() == "name")
-                .map(|(_, value)| value.trim().to_owned())
-        };
-        let package_json = || {
-            read_json(&folder.join("package.json"))?["name"]
-                .as_str()
-                .map(str::to_owned)
-        };
-        pyproject().or_else(setup_cfg).or_else(package_json)
     })
 }
 

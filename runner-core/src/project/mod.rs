@@ -5,6 +5,7 @@ mod choose;
 mod discover;
 mod error;
 mod interpreter;
+mod name;
 mod nested;
 mod packages;
 mod resolve;

@@ -53,6 +53,29 @@ fn the_first_verdict_for_a_test_counts() {
 }
 
 #[test]
+fn a_run_that_is_told_twice_does_not_warn_of_every_test() {
+    let once: Vec<TestEvent> = (0..50)
+        .map(|n| finished(&format!("a{n}"), Outcome::Passed, None))
+        .collect();
+    let worse = finished("a7", Outcome::Failed, None);
+    let iteration = iteration_of(
+        once.iter()
+            .cloned()
+            .chain(once.clone())
+            .chain([worse])
+            .chain(once.clone()),
+    );
+    assert_eq!(iteration.warnings.len(), 6, "{:?}", iteration.warnings);
+    assert!(
+        iteration.warnings[3].starts_with("96 more results"),
+        "{:?}",
+        iteration.warnings
+    );
+    assert!(iteration.warnings[4].contains("a7 was reported more than once (passed, then failed)"));
+    assert_eq!(iteration.row("a7").unwrap().outcome, Outcome::Failed);
+}
+
+#[test]
 fn another_worker_may_only_make_a_verdict_worse() {
     for (first, second, kept) in [
         (Outcome::Passed, Outcome::Failed, Outcome::Failed),
