@@ -53,7 +53,7 @@ pub(super) fn resolve(session: &Session, lists: &Lists) -> Vec<Option<String>> {
             Some(nodeid) => Some(nodeid.to_owned()),
             None if row.id.is_empty() => None,
             // All tests are listed: this is none of them, or could be two.
-            None if !lists.table.is_empty() && !(row.exact && session.names.certain(&row.id)) => None,
+            None if !lists.table.is_empty() && (!row.exact || !session.names.certain(&row.id)) => None,
             None => Some(session.names.nodeid(&row.id)),
         }
     };
