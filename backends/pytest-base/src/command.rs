@@ -153,7 +153,9 @@ fn selector_words(request: &RunRequest, project: &Project) -> Vec<String> {
 /// no test. In front of a parameter stand only identifiers, and behind it nothing.
 fn without_group(mut word: String) -> String {
     if let Some((file, rest)) = word.split_once("::")
-        && file.ends_with(".py")
+        && Path::new(file)
+            .extension()
+            .is_some_and(|extension| extension == "py")
     {
         let names = word.len() - rest.len();
         let end = rest.rfind(']').map_or(names, |at| names + at);
