@@ -26,6 +26,24 @@ class TestGroup:
 def test_skipped(v): pytest.skip("never")
 "#;
 
+/// Items of a project's own, whose names need not be identifiers.
+const COLLECTOR: &str = r#"
+import pytest
+
+def pytest_collect_file(parent, file_path):
+    if file_path.suffix == ".yaml":
+        return Cases.from_parent(parent, path=file_path)
+
+class Cases(pytest.File):
+    def collect(self):
+        for name in ["adds", "adds ", " adds", "tab\t"]:
+            yield Case.from_parent(self, name=name)
+
+class Case(pytest.Item):
+    def runtest(self):
+        assert self.name != "adds "
+"#;
+
 fn call(project: &Project, tool: &str, backend: &str, arguments: &Value) -> Value {
     let arguments = arguments.to_string();
     project
@@ -82,7 +100,7 @@ fn unescaped_control_characters_stay_in_the_id() {
         )
         .file(
             "test_a.py",
-            "import pytest\n\n@pytest.mark.parametrize('v', ['\\x1b[31m', '\\u202e', '\\x85', 'é'])\n\
+            "import pytest\n\n@pytest.mark.parametrize('v', ['\\x1b[31m', '\\u202e', '\\x85', 'é', 'a\\nb', 'a\\r\\n', '\\n-x'])\n\
              def test_c(v): assert v != '\\x85'\n",
         );
     let all = call(&project, "run_suite", "pytest-events", &json!({}));
@@ -94,6 +112,14 @@ fn unescaped_control_characters_stay_in_the_id() {
         !shown.contains('\u{1b}') && !shown.contains('\u{202e}'),
         "{shown:?}"
     );
+}
+
+#[test]
+fn items_whose_names_end_with_a_blank_are_not_those_without_it() {
+    let project = Project::new()
+        .file("conftest.py", COLLECTOR)
+        .file("cases.yaml", "");
+    check(&project, ".", "pytest-events");
 }
 
 #[test]

@@ -111,6 +111,11 @@ fn usage_error(said: &Said) -> Ending {
         Some(text) if text.starts_with("Error importing plugin") => plugin_missing(text),
         Some(text) if text.starts_with("Missing required plugins") => broken(*text)
             .with_hint("install them for this interpreter: the project's configuration requires them"),
+        // Since pytest 8 a bracket begins a parameter, also in a folder's name.
+        Some(text) if text.starts_with("path cannot contain []") => {
+            broken(format!("pytest refused to start: {text}"))
+                .with_hint("pytest takes no path with `[` in a folder's name: give that folder as `cwd`")
+        }
         Some(text) => broken(format!("pytest refused to start: {text}")),
         None => broken(format!(
             "pytest refused its arguments (exit code 4){}",

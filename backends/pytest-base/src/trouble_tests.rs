@@ -125,6 +125,17 @@ fn other_usage_errors_keep_pytests_words() {
 }
 
 #[test]
+fn a_folder_with_a_bracket_in_its_name_is_to_be_the_working_folder() {
+    let ending = ending(
+        4,
+        "",
+        "ERROR: path cannot contain [] parametrization: dir[1]/test_x.py::test_a\n",
+    )
+    .unwrap();
+    assert!(ending.hint.unwrap().contains("`cwd`"));
+}
+
+#[test]
 fn a_missing_pytest_or_plugin_is_told_although_the_code_reads_tests_failed() {
     let no_pytest = ending(1, "", "/x/.venv/bin/python: No module named pytest\n").unwrap();
     assert_eq!(no_pytest.kind, EndingKind::Broken);

@@ -38,7 +38,7 @@ const SHARES: [(&str, usize); 38] = [
     ("hint", 15),
     ("message", 25),
     ("unfinished", 35),
-    ("collection_errors", 20),
+    ("collection_errors", 60),
     ("selector", 15),
     ("cwd", 40),
     ("changed_since", 20),

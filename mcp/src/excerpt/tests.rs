@@ -277,6 +277,26 @@ fn text_of_tests_is_set_in_line_by_line() {
 }
 
 #[test]
+fn thirty_files_that_fail_alike_are_all_named() {
+    let error = |number: usize| runner_core::model::CollectionError {
+        nodeid: format!("tests/test_{number}.py"),
+        message: format!(
+            "ImportError while importing test module '/home/someone/project/tests/test_{number}.py'.\n{}\nE   ModuleNotFoundError: No module named 'nope'",
+            "a line of the traceback\n".repeat(12)
+        ),
+        location: None,
+    };
+    let errors: Vec<_> = (0..30).map(error).collect();
+    let mut answer = suite(Status::Broken, errors.iter().map(Row::from).collect());
+    answer.output_tail = Some("the same once more\n".repeat(300));
+    answer.collection_errors = errors;
+    let excerpt = of(Answer::RunSuite(Box::new(answer)), Some(20_000));
+    let named = excerpt.structured["collection_errors"].as_array().unwrap();
+    assert_eq!(named.len(), 30);
+    assert_eq!(excerpt.structured["tests"][0]["identical"]["count"], 29);
+}
+
+#[test]
 fn a_collector_that_failed_is_a_row_and_named_once_more() {
     let text = format!("{}\nE   ImportError: no module named x", "context\n".repeat(40));
     let mut answer = suite(

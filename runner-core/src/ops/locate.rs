@@ -79,6 +79,11 @@ impl AskedTest<'_> {
         if !exact.is_empty() {
             return exact;
         }
+        // What is read from text has line ends of one kind only.
+        let returns = self.id.replace("\r\n", "\n");
+        if returns != self.id && nodeids.clone().any(|nodeid| nodeid == returns) {
+            return nodeids.filter(|nodeid| *nodeid == returns).collect();
+        }
         let verbatim: BTreeSet<&str> = nodeids
             .clone()
             .filter(|nodeid| stands_for(self.id, nodeid))
@@ -192,6 +197,14 @@ mod tests {
         let repository = Repository::of(&["tests/test_a.py", "a/tests/test_a.py"]);
         let rows = ["tests/test_a.py::not_test_a", "a/tests/test_a.py::test_a"];
         assert!(repository.pick("tests/test_a.py::test_a", ".", &rows).is_empty());
+    }
+
+    #[test]
+    fn an_id_with_a_carriage_return_is_found_where_the_text_lost_it() {
+        let repository = Repository::of(&["test_a.py"]);
+        let rows = ["test_a.py::t[a\nb]", "test_a.py::t[a]"];
+        let picked = repository.pick("test_a.py::t[a\r\nb]", ".", &rows);
+        assert_eq!(picked, ["test_a.py::t[a\nb]"]);
     }
 
     #[test]

@@ -90,7 +90,7 @@ impl From<&CollectionError> for Row {
             outcome: Outcome::Error,
             duration_s: None,
             message: Some(error.message.clone()),
-            summary: None,
+            summary: what_went_wrong(&error.message),
             location: error.location.clone(),
             phase: Some(Phase::Collect),
             failures: Vec::new(),
@@ -99,6 +99,13 @@ impl From<&CollectionError> for Row {
             output: None,
         }
     }
+}
+
+/// The last line of a collector's text, where frameworks write the error itself: files that fail alike share it.
+fn what_went_wrong(message: &str) -> Option<String> {
+    let last = message.trim_end().lines().last()?;
+    let last = last.trim_start_matches(['E', ' ']);
+    (!last.is_empty() && last.len() < message.len()).then(|| last.to_owned())
 }
 
 impl Row {
