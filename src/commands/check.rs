@@ -93,8 +93,7 @@ fn plan(desk: &Desk, suite: &Suite) -> Planned {
             ..RunRequest::new(Mode::Run, &folder, Path::new("SCRATCH"))
         };
         let mut notes = choice.passed_over;
-        let told = desk.notes.get(&choice.backend.info().name);
-        notes.extend(told.into_iter().flatten().cloned());
+        notes.extend(desk.notes_of(&choice.backend.info().name));
         let plan = match choice.backend.plan(&request, &project) {
             Ok(plan) => plan,
             // A plug-in plans when it runs.

@@ -116,7 +116,7 @@ fn named(context: &Context, name: &str) -> Result<Subject, OpError> {
         ops::trust(&desk)?.require(&Part::Backend(name.to_owned()))?;
     }
     if let Some(known) = desk.registry.get(name) {
-        let notes = desk.notes.get(name).cloned().unwrap_or_default();
+        let notes = desk.notes_of(name);
         let backend = known.clone();
         return Ok(Subject { backend, notes });
     }
@@ -170,7 +170,7 @@ fn at(context: &Context, path: &Path) -> Result<Vec<Subject>, OpError> {
         trust.require(&Part::Backend(name.clone()))?;
         own.extend(desk.registry.get(name).map(|backend| Subject {
             backend: backend.clone(),
-            notes: desk.notes.get(name).cloned().unwrap_or_default(),
+            notes: desk.notes_of(name),
         }));
     }
     Ok(own)

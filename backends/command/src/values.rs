@@ -83,17 +83,11 @@ impl Values {
         if let [id] = ids.as_slice() {
             single.extend(of_one(id, name_in(id)));
         }
-        // Each name is narrowed to as in a pattern: with its namesakes, and not beside whole files.
-        let each = ids
-            .iter()
-            .flat_map(|id| match name_in(id).filter(|_| only_tests) {
-                None => vec![of_one(id, None)],
-                Some(name) => with_namesakes(vec![name])
-                    .into_iter()
-                    .map(|name| of_one(id, Some(name)))
-                    .collect(),
-            });
-        let each = each.collect();
+        // Beside whole files no name is narrowed to, as in a pattern.
+        let named = ids.iter().map(|id| (id, name_in(id).filter(|_| only_tests)));
+        let each = named
+            .flat_map(|(id, name)| with_each_namesake(id, name))
+            .collect();
         let mut args = request.option_list("args");
         args.extend(request.extra_args.iter().cloned());
         let words = ids.into_iter().map(|id| id.word).collect();
@@ -242,6 +236,15 @@ impl Values {
         }
         Ok(all.concat())
     }
+}
+
+/// The same for a name and those that it may be known by to the framework.
+fn with_each_namesake(id: &Selected, name: Option<String>) -> Vec<BTreeMap<&'static str, String>> {
+    let Some(name) = name else {
+        return vec![of_one(id, None)];
+    };
+    let names = with_namesakes(vec![name]).into_iter();
+    names.map(|name| of_one(id, Some(name))).collect()
 }
 
 /// What the placeholders of one test stand for. A whole file has no name, a name may have no file.

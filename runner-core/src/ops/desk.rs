@@ -37,6 +37,11 @@ pub struct Desk {
 }
 
 impl Desk {
+    /// What is to be said of every run of this backend.
+    pub fn notes_of(&self, backend: &str) -> Vec<String> {
+        self.notes.get(backend).cloned().unwrap_or_default()
+    }
+
     /// The configuration, or the error answer that tells what is wrong with it.
     pub fn settings(&self) -> Result<&Arc<Settings>, OpError> {
         self.settings.as_ref().map_err(OpError::from)

@@ -89,14 +89,7 @@ impl Common {
             left_out: mut warnings,
         } = trust::usable(desk, settings, &mut suite)?;
         let mut gone = None;
-        let place = Place {
-            root: &desk.root,
-            cwd: &cwd,
-            folder: &folder,
-            names: suite_can(desk, &suite, Capability::Names),
-            lists: suite_can(desk, &suite, Capability::List),
-            keywords: suite_can(desk, &suite, Capability::Keyword),
-        };
+        let place = Place::of(desk, &suite, &cwd, &folder);
         let mut selectors = Vec::with_capacity(asked.len());
         for text in &self.selectors {
             selectors.push(place.selector(text)?);
@@ -118,8 +111,7 @@ impl Common {
             return Err(error);
         }
         let (project, choice) = tools(desk, &suite, &cwd, &env).await?;
-        let notes = desk.notes.get(&choice.backend.info().name);
-        warnings.extend(notes.into_iter().flatten().cloned());
+        warnings.extend(desk.notes_of(&choice.backend.info().name));
         Ok(Order {
             tool: tool.name(),
             mode,
@@ -263,6 +255,19 @@ fn suite_can(desk: &Desk, suite: &Suite, capability: Capability) -> bool {
 
 fn wants_python(desk: &Desk, suite: &Suite) -> bool {
     infos(desk, suite).any(|info| info.uses_python())
+}
+
+impl<'a> Place<'a> {
+    fn of(desk: &'a Desk, suite: &Suite, cwd: &'a Path, folder: &'a Path) -> Self {
+        Self {
+            root: &desk.root,
+            cwd,
+            folder,
+            names: suite_can(desk, suite, Capability::Names),
+            lists: suite_can(desk, suite, Capability::List),
+            keywords: suite_can(desk, suite, Capability::Keyword),
+        }
+    }
 }
 
 impl Place<'_> {
