@@ -84,9 +84,9 @@ impl Values {
             single.extend(of_one(id, name_in(id)));
         }
         // Beside whole files no name is narrowed to, as in a pattern.
-        let named = ids.iter().map(|id| (id, name_in(id).filter(|_| only_tests)));
-        let each = named
-            .flat_map(|(id, name)| with_each_namesake(id, name))
+        let each = ids
+            .iter()
+            .flat_map(|id| with_each_namesake(id, name_in(id).filter(|_| only_tests)))
             .collect();
         let mut args = request.option_list("args");
         args.extend(request.extra_args.iter().cloned());

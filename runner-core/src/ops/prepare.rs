@@ -202,7 +202,7 @@ async fn tools(desk: &Desk, suite: &Suite, cwd: &Path, env: &Env) -> Result<(Pro
         match asked {
             Ok(asked) => project.interpreter = Some(asked),
             // What has nothing to do with Python does not fail by it.
-            Err(_) if !wants_python(desk, &suite) => {}
+            Err(_) if !wants_python(desk, suite) => {}
             Err(error) => return Err(error.into()),
         }
     }
@@ -318,9 +318,10 @@ impl Place<'_> {
         } else {
             "Ids look like `path/to/test_file.py::test_name`"
         };
-        match self.lists {
-            true => format!("{looks}; `list_tests` gives them."),
-            false => format!("{looks}; the rows of a run give them."),
+        if self.lists {
+            format!("{looks}; `list_tests` gives them.")
+        } else {
+            format!("{looks}; the rows of a run give them.")
         }
     }
 
