@@ -159,8 +159,9 @@ fn without_group(mut word: String) -> String {
     {
         let names = word.len() - rest.len();
         let end = rest.rfind(']').map_or(names, |at| names + at);
-        if let Some(at) = word[end..].find('@') {
-            word.truncate(end + at);
+        let group = word[end..].find('@').map(|at| end + at);
+        if let Some(at) = group.filter(|&at| !word[..at].ends_with("::")) {
+            word.truncate(at);
         }
     }
     word

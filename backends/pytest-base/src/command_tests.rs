@@ -173,6 +173,7 @@ fn a_group_of_xdist_is_no_part_of_the_test_that_pytest_is_asked_for() {
         ("::TestA::test_x[a@b]@g 1", "::TestA::test_x[a@b]"),
         ("::test_x[a@b]", "::test_x[a@b]"),
         ("::test_x[a]@b]", "::test_x[a]@b]"),
+        ("::@no_test", "::@no_test"),
     ] {
         for (path, asked) in [("test_a.py", asked), ("mails.yaml", rest)] {
             let node = Selector::Node {
