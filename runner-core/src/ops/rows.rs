@@ -104,7 +104,7 @@ impl From<&CollectionError> for Row {
 /// The last line of a collector's text, where frameworks write the error itself: files that fail alike share it.
 fn what_went_wrong(message: &str) -> Option<String> {
     let last = message.trim_end().lines().last()?;
-    let last = last.trim_start_matches(['E', ' ']);
+    let last = last.strip_prefix("E ").unwrap_or(last).trim_start();
     (!last.is_empty() && last.len() < message.len()).then(|| last.to_owned())
 }
 
@@ -184,4 +184,23 @@ pub(super) fn warnings(report: &Report, iteration: &Iteration) -> Vec<String> {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
 pub(super) fn is_zero(count: &u64) -> bool {
     *count == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::what_went_wrong;
+
+    #[test]
+    fn the_error_of_a_collector_keeps_its_first_letter() {
+        let of = |message| what_went_wrong(message);
+        assert_eq!(
+            of("ImportError while …\nE   EOFError: no more").as_deref(),
+            Some("EOFError: no more")
+        );
+        assert_eq!(
+            of("a.py:3: in f\nEnvironmentError").as_deref(),
+            Some("EnvironmentError")
+        );
+        assert_eq!(of("EOFError"), None);
+    }
 }
