@@ -46,8 +46,7 @@ pub struct Answer {
 pub async fn run(desk: &Desk, arguments: Arguments) -> Result<Answer, OpError> {
     let run_id = arguments.run_id;
     get_run::check_id(&run_id)?;
-    let live = desk.live.get(&run_id).filter(|run| !run.has_ended());
-    let Some(live) = live else {
+    let Some(live) = desk.live.get(&run_id) else {
         let report = get_run::stored(desk, &run_id)?;
         if report.cause.is_none() {
             let message =

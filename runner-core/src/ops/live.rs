@@ -50,10 +50,6 @@ impl LiveRun {
         self.report.so_far()
     }
 
-    pub fn has_ended(&self) -> bool {
-        *self.ended.borrow()
-    }
-
     /// Waits until nothing of the run goes on any more.
     pub async fn ended(&self) {
         let mut ended = self.ended.subscribe();
