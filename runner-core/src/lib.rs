@@ -10,6 +10,7 @@ pub mod backend;
 pub mod event;
 pub mod facts;
 pub mod model;
+pub mod panic;
 pub mod plan;
 pub mod registry;
 pub mod report;
@@ -39,6 +40,10 @@ pub mod policy;
 pub mod process;
 #[cfg(feature = "engine")]
 pub mod project;
+#[cfg(feature = "engine")]
+pub mod run_id;
+#[cfg(feature = "engine")]
+pub mod secrets;
 #[cfg(feature = "engine")]
 pub mod store;
 #[cfg(feature = "engine")]

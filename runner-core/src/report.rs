@@ -7,11 +7,8 @@ use serde::Serialize;
 
 use crate::event::{EndCause, Ending, RunEvent, TestEvent};
 use crate::facts::RunFacts;
-use crate::model::{
-    Attempt, CollectionError, Coverage, Location, Outcome, Phase, Status, TestResult, Unfinished,
-};
+use crate::model::{Attempt, CollectionError, Coverage, Location, Outcome, Phase, TestResult, Unfinished};
 use crate::plan::StepExit;
-use crate::verdict;
 
 /// Everything known about a run. [`Report::add`] is the only way it changes.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -164,15 +161,6 @@ impl Report {
                 }
             }
         }
-    }
-
-    /// The run's status and, unless it is plainly green, the reason in words.
-    pub fn verdict(&self) -> verdict::Verdict {
-        verdict::judge(self)
-    }
-
-    pub fn status(&self) -> Status {
-        self.verdict().status
     }
 
     /// The first (mostly only) iteration; an empty one if the run never began.

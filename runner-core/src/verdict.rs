@@ -56,6 +56,17 @@ impl Verdict {
     }
 }
 
+impl Report {
+    /// The run's status and, unless it is plainly green, the reason in words.
+    pub fn verdict(&self) -> Verdict {
+        judge(self)
+    }
+
+    pub fn status(&self) -> Status {
+        self.verdict().status
+    }
+}
+
 /// The verdict on a whole run: that of its worst iteration, unless the run itself was ended.
 pub fn judge(report: &Report) -> Verdict {
     match &report.cause {

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::clean::is_secret_name;
 use crate::config::Env;
 use crate::environment::Environment;
 use crate::plan::Step;
 use crate::policy::Policy;
+use crate::secrets::is_secret_name;
 
 /// Names that nobody's tests get: they would make the run report to, or be measured by, an outer one.
 /// A `*` at the end stands for any ending.

@@ -9,7 +9,6 @@ mod patience;
 mod prepare;
 mod reading;
 mod record;
-mod run_id;
 
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,20 +21,18 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 pub use self::environment::{ChildEnvironment, child_environment};
-pub(crate) use self::run_id::random_word;
-pub use self::run_id::{is_run_id, new_run_id};
 
 use self::clean::{Cleaner, Redactor};
 use self::iteration::{Deadline, Going};
 use self::patience::Until;
 use self::prepare::Prepared;
-pub(crate) use self::reading::panic_text;
 use self::record::Record;
 use crate::backend::{Mode, TestBackend, UNANSWERED, UNSUPPORTED};
 use crate::config::{Env, Suite};
 use crate::environment::Environment;
 use crate::event::{EndCause, RunEvent};
 use crate::facts::Project;
+use crate::panic::panic_text;
 use crate::policy::Policy;
 use crate::process::{Cancel, Supervisor};
 use crate::report::{Iteration, Report, SharedReport};

@@ -5,13 +5,15 @@ use std::path::{Path, PathBuf};
 
 use super::environment::{ChildEnvironment, child_environment};
 use super::patience::Until;
-use super::reading::{StepOwners, panic_text};
-use super::{Engine, Order, run_id};
+use super::reading::StepOwners;
+use super::{Engine, Order};
 use crate::backend::{BackendError, Mode, RunRequest};
 use crate::clock;
 use crate::event::EndCause;
 use crate::facts::RunFacts;
+use crate::panic::panic_text;
 use crate::plan::Plan;
+use crate::run_id;
 use crate::store::{Scratch, StoreError};
 
 /// An order, ready to be started.

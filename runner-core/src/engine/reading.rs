@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use super::Order;
 use crate::backend::{BackendError, OutputReader, RunRequest, TestBackend, UNANSWERED};
 use crate::event::{Ending, EndingKind, ExitMeaning, TestEvent};
+use crate::panic::panic_text;
 use crate::plan::{Artifacts, Lines, StepExit, Stream};
 
 /// Which steps of a plan are the test backend's own, told by their names: a coverage backend that wraps a plan keeps
@@ -161,13 +162,4 @@ fn crashed(backend: &str, panic: &(dyn std::any::Any + Send)) -> BackendError {
     let message = format!("backend `{backend}` crashed while reading: {}", panic_text(panic));
     BackendError::new("crashed", message)
         .with_hint("this is a fault of the backend, not of the tests; try another backend")
-}
-
-/// What a panic said.
-pub(crate) fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
-    panic
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("no message")
 }

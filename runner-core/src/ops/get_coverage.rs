@@ -16,11 +16,12 @@ use super::{
 };
 use crate::backend::{Capability, Mode, Need, TestBackend};
 use crate::config::CoverageChoice;
-use crate::engine::{EventSink, Order, new_run_id};
+use crate::engine::{EventSink, Order};
 use crate::model::{CollectionError, Coverage, Status, Unfinished};
 use crate::process::Cancel;
 use crate::project;
 use crate::report::Report;
+use crate::run_id::new_run_id;
 use crate::selector::Selector;
 
 /// How many of the least covered files the headline names.

@@ -11,10 +11,11 @@ use super::rows::{self, warnings};
 use super::unanswered::unanswered;
 use super::{Desk, EnvironmentFacts, ErrorKind, OpError, Scope, Tool, locate, words};
 use crate::backend::{Capability, Mode, UNSUPPORTED};
-use crate::engine::{EventSink, Order, new_run_id};
+use crate::engine::{EventSink, Order};
 use crate::model::{CollectionError, Status};
 use crate::process::Cancel;
 use crate::report::Report;
+use crate::run_id::new_run_id;
 
 /// What may be asked.
 #[derive(Clone, Debug, Default)]

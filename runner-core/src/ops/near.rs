@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use super::{Desk, Tool, locate, prepare};
 use crate::backend::{Capability, Mode};
-use crate::engine::{Order, new_run_id};
+use crate::engine::Order;
 use crate::process::Cancel;
+use crate::run_id::new_run_id;
 use crate::selector::{Selection, Selector};
 use crate::visible::visible;
 

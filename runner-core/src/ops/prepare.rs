@@ -10,13 +10,14 @@ use super::trust;
 use super::{Answer, Desk, ErrorKind, NextCall, OpError, Scope, Started, Tool, cut, known, locate};
 use crate::backend::{BackendInfo, Capability, Mode};
 use crate::config::{Env, Suite};
-use crate::engine::{EventSink, Order, child_environment, new_run_id};
+use crate::engine::{EventSink, Order, child_environment};
 use crate::environment::Environment;
 use crate::facts::{Project, RunFacts};
 use crate::model::Status;
 use crate::process::Cancel;
 use crate::project::{self, Choice, ProjectError};
 use crate::report::Report;
+use crate::run_id::new_run_id;
 use crate::selector::{Selection, Selector};
 
 /// What all tools that run something have in common.

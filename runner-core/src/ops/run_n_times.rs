@@ -16,12 +16,13 @@ use super::unanswered::{cwd_argument, unanswered};
 
 use super::{Desk, EnvironmentFacts, ErrorKind, MAX_REPEATS, NextCall, OpError, Scope, Tool, cut, words};
 use crate::backend::Mode;
-use crate::engine::{EventSink, Order, new_run_id};
+use crate::engine::{EventSink, Order};
 use crate::event::RunEvent;
 use crate::model::{CollectionError, Outcome, Status};
 use crate::policy::Caller;
 use crate::process::Cancel;
 use crate::report::{Iteration, Report};
+use crate::run_id::new_run_id;
 use crate::verdict;
 
 /// For all iterations together, unless a person's `--timeout` or none says otherwise.

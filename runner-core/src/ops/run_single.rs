@@ -14,10 +14,11 @@ use super::{
     words,
 };
 use crate::backend::Mode;
-use crate::engine::{EventSink, Order, new_run_id};
+use crate::engine::{EventSink, Order};
 use crate::model::{CollectionError, Outcome, Status, Unfinished};
 use crate::process::Cancel;
 use crate::report::{Iteration, Report};
+use crate::run_id::new_run_id;
 
 /// What may be asked.
 #[derive(Clone, Debug, Default)]

@@ -31,9 +31,9 @@ pub use self::scratch::Scratch;
 
 use self::private::{private_folder, unusable};
 use crate::digest::sha256;
-use crate::engine::is_run_id;
 use crate::facts::RunFacts;
 use crate::report::Report;
+use crate::run_id::is_run_id;
 
 /// The state folder of one user.
 #[derive(Clone, Debug)]

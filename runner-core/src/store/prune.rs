@@ -8,7 +8,7 @@ use super::folder::{EVENTS, FILES, LOCK, OUTPUT};
 use super::private::{Lock, is_own_folder, remove_tree};
 use super::record::LARGEST_FILES;
 use super::scratch::is_older_than;
-use crate::engine::is_run_id;
+use crate::run_id::is_run_id;
 
 /// Runs kept of one repository.
 pub(super) const MOST_RUNS: usize = 50;

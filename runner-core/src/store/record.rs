@@ -40,7 +40,7 @@ pub struct RunFolder {
 
 impl RunFolder {
     pub(super) fn create(runs: &Path, run_id: &str) -> Result<Self, StoreError> {
-        if !crate::engine::is_run_id(run_id) {
+        if !crate::run_id::is_run_id(run_id) {
             let why = format!("`{run_id}` is not the id of a run");
             return Err(StoreError::Unusable {
                 path: runs.to_owned(),
@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn a_full_disk_ends_the_record_and_says_so_once() {
         let guard = tempfile::tempdir().unwrap();
-        let run_id = crate::engine::new_run_id();
+        let run_id = crate::run_id::new_run_id();
         let mut folder = RunFolder::create(guard.path(), &run_id).unwrap();
         let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
         folder.events = Some(BufWriter::new(full));

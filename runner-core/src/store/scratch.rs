@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::StoreError;
 use super::private::{Lock, is_own_folder, private_folder, remove_tree, unusable};
 use crate::clock;
-use crate::engine::random_word;
+use crate::run_id::random_word;
 
 const NAME_LENGTH: usize = 8;
 /// Tests make sockets in their temporary folder, and a socket's path has at most 107 bytes (103 on macOS). A longer state

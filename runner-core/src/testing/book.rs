@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde::Serialize;
 
-use crate::engine::panic_text;
+use crate::panic::panic_text;
 
 /// Which part of a backend a case is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

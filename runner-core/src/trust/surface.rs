@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::config::{CommandBackend, Settings};
 use crate::digest::sha256;
-use crate::engine::clean::is_secret_name;
+use crate::secrets::is_secret_name;
 
 /// Variables by which programs are told to load or run other code than their own, besides whole families of them.
 const LOADER_NAMES: [&str; 24] = [

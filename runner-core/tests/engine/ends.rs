@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
-use runner_core::engine::new_run_id;
 use runner_core::event::RunEvent;
 use runner_core::process::Cancel;
 use runner_core::report::SharedReport;
+use runner_core::run_id::new_run_id;
 
 use crate::scripted::{Bench, Scripted};
 

@@ -16,7 +16,7 @@ use runner_core::backend::{
     BackendError, BackendInfo, Capability, Mode, OutputReader, RunRequest, TestBackend,
 };
 use runner_core::config::{Env, Suite};
-use runner_core::engine::{Engine, Order, new_run_id};
+use runner_core::engine::{Engine, Order};
 use runner_core::environment::Environment;
 use runner_core::event::{Ending, EndingKind, ExitMeaning, RunEvent, TestEvent};
 use runner_core::facts::Project;
@@ -25,6 +25,7 @@ use runner_core::plan::{Artifact, Artifacts, Lines, Plan, ScratchFile, Step, Ste
 use runner_core::policy::Policy;
 use runner_core::process::{Cancel, Supervisor};
 use runner_core::report::{Report, SharedReport};
+use runner_core::run_id::new_run_id;
 use runner_core::selector::Selection;
 use runner_core::store::Store;
 

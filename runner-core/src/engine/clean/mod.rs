@@ -10,7 +10,7 @@ mod redact;
 
 use crate::visible::visible;
 pub use plain::plain;
-pub use redact::{REDACTED, Redactor, is_secret_name};
+pub use redact::{REDACTED, Redactor};
 
 /// The most that is kept of one text (a message, a failure's text, a captured section), in bytes.
 const LONGEST_TEXT: usize = 64 * 1024;

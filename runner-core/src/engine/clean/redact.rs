@@ -6,6 +6,8 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, MatchKind};
 use regex::{Captures, Regex};
 
+use crate::secrets::is_secret_name;
+
 /// What stands where a secret was.
 pub const REDACTED: &str = "[redacted]";
 
@@ -14,24 +16,6 @@ const SHORTEST_SECRET: usize = 8;
 
 /// A private key of 16,384 bits has this many lines, and some more.
 const MOST_KEY_LINES: u32 = 256;
-
-/// Whether a variable of this name holds a secret, by the names that programs give to secrets.
-pub fn is_secret_name(name: &str) -> bool {
-    static NAMES: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(
-            r"(?ix) (^|_) (TOKENS? | API_?KEY | KEY | SECRETS? | PASS | PWD | PASSWD | PASSPHRASE | AUTH | PAT
-                | CREDENTIALS? | CREDS | COOKIE) $
-            | PASSWORD | SECRET | CREDENTIAL | ACCESS_KEY | PRIVATE_KEY | (^|_)TOKEN_(VALUE|STRING)$ ",
-        )
-        .expect("a constant pattern compiles")
-    });
-    static PLACES: LazyLock<Regex> = LazyLock::new(|| {
-        // These name where a secret is, not the secret. PWD is the shell's working folder.
-        Regex::new(r"(?i)(_(FILE|PATH|DIR|URL|URI|NAME|SOCK|HELPER)|^(OLD)?PWD)$")
-            .expect("a constant pattern compiles")
-    });
-    NAMES.is_match(name) && !PLACES.is_match(name)
-}
 
 /// Words that are secrets by their look, whatever they are called. A private key goes with all between its edges; where
 /// a cut took one edge away, with what looks like its body.
@@ -220,37 +204,6 @@ fn password_in_url(value: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_of_secrets_are_known_and_names_of_places_are_not() {
-        for name in [
-            "GITHUB_TOKEN",
-            "AWS_SECRET_ACCESS_KEY",
-            "ANTHROPIC_API_KEY",
-            "DATABASE_PASSWORD",
-            "NPM_CONFIG__AUTH",
-            "api_key",
-            "GOOGLE_CREDENTIALS",
-            "PGPASSWORD",
-            "MY_SECRET_VALUE",
-            "TWINE_PASSWORD",
-            "APIKEY",
-        ] {
-            assert!(is_secret_name(name), "{name}");
-        }
-        for name in [
-            "PATH",
-            "PWD",
-            "OLDPWD",
-            "SSH_AUTH_SOCK",
-            "GOOGLE_CREDENTIALS_FILE",
-            "KEYBOARD",
-            "MONKEY",
-            "AUTHOR",
-        ] {
-            assert!(!is_secret_name(name), "{name}");
-        }
-    }
 
     #[test]
     fn values_of_secret_variables_are_taken_out_and_counted() {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::super::{Desk, ErrorKind, NextCall, OpError, Tool, cut};
-use crate::engine::is_run_id;
 use crate::report::Report;
+use crate::run_id::is_run_id;
 use crate::store::{StoreError, Summary};
 
 /// How often the record of another process's run is looked at while waiting.

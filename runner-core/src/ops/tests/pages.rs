@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use super::*;
-use crate::engine::new_run_id;
 use crate::model::Status;
 use crate::ops::{Answer, cancel_run, get_run};
 use crate::process::Cancel;
+use crate::run_id::new_run_id;
 
 fn events(report_of: Script, run_id: &str) -> Vec<RunEvent> {
     let mut events = report_of.events;

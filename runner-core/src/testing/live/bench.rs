@@ -9,7 +9,7 @@ use super::super::tape::{Recorder, rows};
 use super::{Recorded, Tried};
 use crate::backend::{BackendInfo, Capability, Mode, TestBackend};
 use crate::config::{Env, Suite};
-use crate::engine::{Engine, Order, new_run_id};
+use crate::engine::{Engine, Order};
 use crate::environment::Environment;
 use crate::event::{RunEvent, TestEvent};
 use crate::facts::Project;
@@ -18,6 +18,7 @@ use crate::process::{Cancel, Supervisor};
 use crate::project::{self, Overrides, ProjectError};
 use crate::registry::Registry;
 use crate::report::{Report, SharedReport};
+use crate::run_id::new_run_id;
 use crate::selector::{Selection, Selector};
 
 /// No run of a sample takes longer; one that does hangs.

@@ -2,7 +2,6 @@
 
 mod reader;
 
-use std::any::Any;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::mem::ManuallyDrop;
@@ -17,6 +16,7 @@ use super::{
     WrapParams, codes, excerpt,
 };
 use crate::backend::{BackendError, TestBackend};
+use crate::panic::panic_text;
 
 /// Makes the backend once the host has said who it is and what stands in the table's `config`.
 pub type Maker = Box<dyn FnOnce(&InitializeParams) -> Result<Box<dyn TestBackend>, BackendError>>;
@@ -254,10 +254,4 @@ fn failed(code: i64, message: impl Into<String>) -> CallError {
 
 fn panicked(message: &str) -> CallError {
     failed(codes::PANICKED, message)
-}
-
-fn panic_text(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("no message")
 }

@@ -34,7 +34,7 @@ pub(crate) fn random_word(length: usize) -> String {
 }
 
 /// `time` as RFC 3339 in UTC, whole seconds. A label for people, never computed with.
-pub(super) fn label(time: SystemTime) -> String {
+pub(crate) fn label(time: SystemTime) -> String {
     let seconds = since_epoch(time).as_secs();
     let (year, month, day) = civil_date(seconds / 86_400);
     let of_day = seconds % 86_400;
