@@ -47,6 +47,4 @@ pub mod secrets;
 #[cfg(feature = "engine")]
 pub mod store;
 #[cfg(feature = "engine")]
-pub mod testing;
-#[cfg(feature = "engine")]
 pub mod trust;

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use conformance::{Bench, Case, Finding, NO_SAMPLE, Sample};
 use runner_core::backend::TestBackend;
 use runner_core::ops::{self, ErrorKind, OpError};
 use runner_core::policy::Policy;
 use runner_core::project::Overrides;
 use runner_core::registry::nearest;
-use runner_core::testing::{self, Bench, Case, Finding, NO_SAMPLE, Sample};
 use runner_core::trust::Part;
 use serde_json::{Value, json};
 
@@ -76,7 +76,7 @@ pub(super) async fn run(context: &Context, command: &BackendCheck) -> u8 {
                 tell(case, &name, format, paint);
             }
         };
-        let cases = testing::check(backend, bench.as_ref(), &mut told).await;
+        let cases = conformance::check(backend, bench.as_ref(), &mut told).await;
         for case in &cases {
             count.add(case);
         }
@@ -262,7 +262,7 @@ fn not_checked(count: &Count, command: &BackendCheck) -> String {
             "NOT checked: real runs. No test was run, so it is not known whether any output is understood.\nTo check that, give \
              it tests: a folder with a {} that says how each of them ends (docs/backends.md, \"A sample project\"), and\n  \
              qaas backend check {} --project DIR",
-            testing::FILE,
+            conformance::FILE,
             command.backend,
         ));
     }

@@ -251,7 +251,7 @@ async fn guarded(work: impl Future<Output = EndCause>) -> EndCause {
 }
 
 /// Does something that takes time without keeping other tasks of this thread from going on.
-pub(crate) fn blocking<T>(work: impl FnOnce() -> T) -> T {
+pub fn blocking<T>(work: impl FnOnce() -> T) -> T {
     use tokio::runtime::{Handle, RuntimeFlavor};
     match Handle::try_current() {
         Ok(handle) if handle.runtime_flavor() == RuntimeFlavor::MultiThread => {

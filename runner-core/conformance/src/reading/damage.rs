@@ -5,8 +5,8 @@ use super::super::subject::Subject;
 use super::super::tape::{Played, Tape};
 use super::synthetic::GARBAGE;
 use super::{harmless, not_green};
-use crate::model::Status;
-use crate::plan::{ArtifactState, Artifacts, Lines};
+use runner_core::model::Status;
+use runner_core::plan::{ArtifactState, Artifacts, Lines};
 
 /// At how many places a tape is cut.
 const CUTS: usize = 40;

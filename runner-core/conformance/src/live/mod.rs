@@ -8,9 +8,9 @@ use super::NO_SAMPLE;
 use super::book::{Book, Finding, Group};
 use super::subject::Subject;
 use super::tape::Tape;
-use crate::backend::Capability;
-use crate::model::Outcome;
-use crate::report::Report;
+use runner_core::backend::Capability;
+use runner_core::model::Outcome;
+use runner_core::report::Report;
 
 pub use self::bench::Bench;
 use self::bench::{Ran, Wish};

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
+use conformance::{Bench, Case, Finding, Sample};
 use runner_core::backend::{
     BackendError, BackendInfo, Capability, Mode, OutputReader, RunRequest, TestBackend,
 };
@@ -16,7 +17,6 @@ use runner_core::plan::{Artifact, Artifacts, Lines, Plan, ScratchFile, Step, Ste
 use runner_core::process::Supervisor;
 use runner_core::project::Overrides;
 use runner_core::selector::Selector;
-use runner_core::testing::{self, Bench, Case, Finding, Sample};
 
 /// What may be wrong with a backend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -377,7 +377,7 @@ const SHEETS: [(&str, &str); 6] = [
 ];
 
 fn sample(folder: &Path) -> Sample {
-    for (path, text) in SHEETS.iter().chain(&[(testing::FILE, TRUTH)]) {
+    for (path, text) in SHEETS.iter().chain(&[(conformance::FILE, TRUTH)]) {
         let path = folder.join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
@@ -390,7 +390,7 @@ pub(crate) async fn cases(backend: Sheet, live: bool) -> Vec<Case> {
     let folder = tempfile::tempdir().unwrap();
     let backend: Arc<dyn TestBackend> = Arc::new(backend);
     let supervisor = Supervisor {
-        program: env!("CARGO_BIN_EXE_qaas-test-supervisor").into(),
+        program: env!("CARGO_BIN_EXE_qaas-kit-supervisor").into(),
         args: vec!["__supervise".into()],
     };
     let mut environment = Environment::default();
@@ -405,7 +405,7 @@ pub(crate) async fn cases(backend: Sheet, live: bool) -> Vec<Case> {
         None
     };
     let mut told = 0;
-    let cases = testing::check(backend, bench.as_ref(), &mut |_| told += 1).await;
+    let cases = conformance::check(backend, bench.as_ref(), &mut |_| told += 1).await;
     assert_eq!(told, cases.len(), "each case is told once");
     assert!(!folder.path().join("owned").exists(), "an id was run by a shell");
     cases

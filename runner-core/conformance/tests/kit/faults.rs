@@ -1,6 +1,6 @@
 //! One fault at a time, and the cases that must see it.
 
-use runner_core::testing::{Case, Finding};
+use conformance::{Case, Finding};
 
 use crate::sheet::{Fault, Sheet, cases, names};
 

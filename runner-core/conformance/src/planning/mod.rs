@@ -5,9 +5,9 @@ mod paths;
 
 use super::book::{Book, Finding, Group};
 use super::subject::{Subject, scratch};
-use crate::backend::{BackendError, Capability, Mode, RunRequest};
-use crate::facts::Project;
-use crate::plan::Plan;
+use runner_core::backend::{BackendError, Capability, Mode, RunRequest};
+use runner_core::facts::Project;
+use runner_core::plan::Plan;
 
 type Case = fn(&Subject) -> Finding;
 
@@ -231,7 +231,7 @@ fn list(subject: &Subject) -> Result<String, String> {
     let argv = listing
         .steps
         .first()
-        .map(crate::plan::Step::argv)
+        .map(runner_core::plan::Step::argv)
         .unwrap_or_default();
     Ok(shown(&argv))
 }
@@ -246,7 +246,7 @@ fn max_failures(subject: &Subject) -> Result<String, String> {
     let argv = plan
         .steps
         .first()
-        .map(crate::plan::Step::argv)
+        .map(runner_core::plan::Step::argv)
         .unwrap_or_default();
     if text.contains("7777") {
         Ok(shown(&argv))

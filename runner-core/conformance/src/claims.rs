@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use super::book::{Book, Finding, Group};
 use super::subject::Subject;
-use crate::backend::{BackendError, Capability, Mode, Need, RunRequest, is_name};
-use crate::plan::Plan;
-use crate::selector::{Selection, Selector};
+use runner_core::backend::{BackendError, Capability, Mode, Need, RunRequest, is_name};
+use runner_core::plan::Plan;
+use runner_core::selector::{Selection, Selector};
 
 pub(super) fn check(subject: &Subject, book: &mut Book<'_>) {
     let mut hold = |name, expected, case: fn(&Subject) -> Finding| {
@@ -175,7 +175,7 @@ fn absent(subject: &Subject) -> Result<String, String> {
                 let argv = plan
                     .steps
                     .first()
-                    .map(crate::plan::Step::argv)
+                    .map(runner_core::plan::Step::argv)
                     .unwrap_or_default();
                 return Err(format!("`{}` was planned: {argv:?}", capability.as_str()));
             }

@@ -3,8 +3,8 @@
 use super::super::subject::Subject;
 use super::super::tape::Tape;
 use super::harmless;
-use crate::backend::{Capability, Mode};
-use crate::plan::{ArtifactState, Lines, Plan, Stream};
+use runner_core::backend::{Capability, Mode};
+use runner_core::plan::{ArtifactState, Lines, Plan, Stream};
 
 const STREAMS: [Stream; 3] = [Stream::Stdout, Stream::Stderr, Stream::Channel];
 

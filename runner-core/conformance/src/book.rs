@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde::Serialize;
 
-use crate::panic::panic_text;
+use runner_core::panic::panic_text;
 
 /// Which part of a backend a case is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

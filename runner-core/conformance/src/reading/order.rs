@@ -2,7 +2,7 @@
 
 use super::super::subject::Subject;
 use super::super::tape::{Played, Playing, Tape};
-use crate::plan::{Lines, Stream};
+use runner_core::plan::{Lines, Stream};
 
 pub(super) fn replay(_: &Subject, tape: &Tape, whole: &Played) -> Result<String, String> {
     if let Some(crash) = &whole.crash {

@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::config::duration;
-use crate::model::Outcome;
+use runner_core::config::duration;
+use runner_core::model::Outcome;
 
 /// The file's name, in the sample project's folder.
 pub const FILE: &str = "qaas-conformance.toml";

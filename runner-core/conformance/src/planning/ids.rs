@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::{Finding, Subject, refused, shown};
-use crate::backend::{Capability, Mode, RunRequest};
-use crate::plan::{Plan, Step};
+use runner_core::backend::{Capability, Mode, RunRequest};
+use runner_core::plan::{Plan, Step};
 
 /// What the odd ids are compared with.
 const PLAIN: &str = "qaas_plain_id";
@@ -77,7 +77,7 @@ impl Odd<'_> {
     }
 }
 
-fn plan_of(subject: &Subject, name: &str) -> Result<Plan, crate::backend::BackendError> {
+fn plan_of(subject: &Subject, name: &str) -> Result<Plan, runner_core::backend::BackendError> {
     subject.plan(&subject.of_names(&[name.to_owned()]))
 }
 

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::book::{Book, Finding, Group};
-use crate::backend::{BackendError, BackendInfo, Capability, Mode, Need, RunRequest, TestBackend};
-use crate::facts::{Interpreter, Project};
-use crate::plan::{Plan, Step};
-use crate::selector::{Selection, Selector};
+use runner_core::backend::{BackendError, BackendInfo, Capability, Mode, Need, RunRequest, TestBackend};
+use runner_core::facts::{Interpreter, Project};
+use runner_core::plan::{Plan, Step};
+use runner_core::selector::{Selection, Selector};
 
 /// A version that is new enough for every feature a backend may look for.
 const NEW: &str = "99.0.0";

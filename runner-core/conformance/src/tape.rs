@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
-use crate::backend::{BackendError, BackendInfo, Mode, OutputReader, RunRequest, TestBackend};
-use crate::event::{EndCause, Ending, EndingKind, ExitMeaning, RunEvent, TestEvent};
-use crate::facts::{Project, RunFacts};
-use crate::model::{Outcome, Status};
-use crate::plan::{Artifacts, Lines, Plan, StepExit};
-use crate::report::{Iteration, Report};
+use runner_core::backend::{BackendError, BackendInfo, Mode, OutputReader, RunRequest, TestBackend};
+use runner_core::event::{EndCause, Ending, EndingKind, ExitMeaning, RunEvent, TestEvent};
+use runner_core::facts::{Project, RunFacts};
+use runner_core::model::{Outcome, Status};
+use runner_core::plan::{Artifacts, Lines, Plan, StepExit};
+use runner_core::report::{Iteration, Report};
 
 /// Everything one reader was given.
 #[derive(Clone, Debug)]

@@ -8,8 +8,8 @@ use super::super::sample::Trap;
 use super::super::subject::Subject;
 use super::super::tape::words;
 use super::bench::{Bench, Ran, Wish};
-use crate::backend::Capability;
-use crate::model::{Outcome, Status};
+use runner_core::backend::Capability;
+use runner_core::model::{Outcome, Status};
 
 /// How much more time a hang is given where its row did not come in time.
 const SLOWER: u32 = 6;

@@ -1,13 +1,13 @@
 //! The conformance kit: one script of cases that any backend must pass, ours or a stranger's.
 //!
-//! It knows a backend only through the seam ([`crate::backend`]), so a built-in one, a table of a `qaas.toml`, a program
+//! It knows a backend only through the seam ([`runner_core::backend`]), so a built-in one, a table of a `qaas.toml`, a program
 //! and a library are driven alike. Four groups of cases:
 //!
 //! 1. `claims`: what a backend says of itself;
 //! 2. `planning`: its plans for many requests, without starting anything;
 //! 3. `reading`: its readers, on broken input made here and, with a sample project, on the recorded bytes of a real run
 //!    that are cut, damaged and mixed up;
-//! 4. `live`: real runs of the sample project through the [`Engine`](crate::engine::Engine).
+//! 4. `live`: real runs of the sample project through the [`Engine`](runner_core::engine::Engine).
 //!
 //! A sample project is a folder with `qaas-conformance.toml` ([`Sample`]), which says what is true of its tests.
 
@@ -27,8 +27,8 @@ pub use self::live::Bench;
 pub use self::sample::{FILE, Sample, SampleError};
 
 use self::book::Book;
-use crate::backend::TestBackend;
-use crate::engine::blocking;
+use runner_core::backend::TestBackend;
+use runner_core::engine::blocking;
 
 /// Why the cases that need a real run are left out when there is no sample project.
 pub const NO_SAMPLE: &str = "no sample project was given (--project DIR)";

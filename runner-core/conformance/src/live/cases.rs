@@ -8,9 +8,9 @@ use super::super::subject::Subject;
 use super::super::tape::{rows, words};
 use super::bench::{Bench, Wish};
 use super::{Tapes, Tried};
-use crate::backend::Capability;
-use crate::model::{Outcome, Status};
-use crate::report::Report;
+use runner_core::backend::Capability;
+use runner_core::model::{Outcome, Status};
+use runner_core::report::Report;
 
 /// At most so many ids are run one by one.
 const MOST_ALONE: usize = 40;
@@ -80,7 +80,7 @@ pub(super) fn messages(all: &Tried) -> Finding {
         Err(finding) => return finding,
     };
     let bad = report.first().rows.iter().filter(|row| row.outcome.is_bad());
-    let silent = |row: &&&crate::model::TestResult| {
+    let silent = |row: &&&runner_core::model::TestResult| {
         let told = row.message.as_deref().is_some_and(|text| !text.trim().is_empty());
         !told && row.failures.is_empty()
     };

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path};
 
 use super::{Subject, refused, requests};
-use crate::backend::RunRequest;
-use crate::plan::{Plan, StdoutUse, Step};
+use runner_core::backend::RunRequest;
+use runner_core::plan::{Plan, StdoutUse, Step};
 
 type Look = fn(&Subject, &RunRequest, &Plan) -> Result<(), String>;
 
