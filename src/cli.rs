@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use runner_core::ops::Scope;
+use ops::Scope;
 
 /// A test runner for people and for AI agents: facts, and a status that cannot lie.
 #[derive(Debug, Parser)]

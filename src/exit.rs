@@ -1,7 +1,7 @@
 //! Exit codes: documented, and fixed. They follow pytest's where it has one.
 
+use ops::OpError;
 use runner_core::model::Status;
-use runner_core::ops::{self, OpError};
 
 pub(crate) const PASSED: u8 = 0;
 pub(crate) const FAILED: u8 = 1;

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use runner_core::ops::LiveRuns;
+use ops::LiveRuns;
 use runner_core::process::Cancel;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;

@@ -1,10 +1,10 @@
 //! Stored runs as resources, for clients that read them. Nothing depends on it: `get_run` reaches the same.
 
+use ops::{Desk, Tool};
 use rmcp::ErrorData;
 use rmcp::model::{
     ErrorCode, ProtocolVersion, ReadResourceResponse, ReadResourceResult, ResourceContents, ResourceTemplate,
 };
-use runner_core::ops::{Desk, Tool};
 use runner_core::process::Cancel;
 use serde_json::{Map, Value, json};
 
@@ -69,7 +69,7 @@ fn not_found(uri: &str, version: Option<&ProtocolVersion>) -> ErrorData {
     } else {
         ErrorCode::RESOURCE_NOT_FOUND
     };
-    let uri = runner_core::ops::cut::echo(uri);
+    let uri = ops::cut::echo(uri);
     ErrorData::new(code, format!("no resource {uri}"), Some(json!({ "uri": uri })))
 }
 

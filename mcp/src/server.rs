@@ -6,6 +6,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use ops::{Desk, ErrorKind, OpError, Tool};
 use rmcp::ErrorData;
 use rmcp::ServerHandler;
 use rmcp::model::{
@@ -16,7 +17,6 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 use runner_core::event::RunEvent;
-use runner_core::ops::{Desk, ErrorKind, OpError, Tool};
 use runner_core::process::Cancel;
 use runner_core::project;
 use serde_json::{Map, Value};
@@ -68,7 +68,7 @@ impl Server {
         let known = offered.iter().any(|spec| spec.name == name);
         Tool::from_name(name).filter(|_| known).ok_or_else(|| {
             let names: Vec<&str> = offered.iter().map(|spec| spec.name).collect();
-            let name = runner_core::ops::cut::echo(name);
+            let name = ops::cut::echo(name);
             ErrorData::invalid_params(format!("no tool `{name}`; there are: {}", names.join(", ")), None)
         })
     }

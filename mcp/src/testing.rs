@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ops::{Desk, LiveRuns};
 use runner_core::affected::{AffectedFinder, AffectedTest, AffectedTests};
 use runner_core::config::{ConfigError, Settings};
 use runner_core::engine::Engine;
 use runner_core::environment::Environment;
-use runner_core::ops::{Desk, LiveRuns};
 use runner_core::policy::Policy;
 use runner_core::process::Supervisor;
 use runner_core::project::Overrides;

@@ -1,7 +1,7 @@
 //! Calling a tool by name: JSON in, an answer that fits out. The server and `qaas call` both go through here.
 
+use ops::{Desk, OpError, Tool};
 use runner_core::engine::EventSink;
-use runner_core::ops::{self, Desk, OpError, Tool};
 use runner_core::process::Cancel;
 use serde_json::{Map, Value};
 

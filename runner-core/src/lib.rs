@@ -33,8 +33,6 @@ pub mod environment;
 #[cfg(feature = "engine")]
 pub mod junit;
 #[cfg(feature = "engine")]
-pub mod ops;
-#[cfg(feature = "engine")]
 pub mod policy;
 #[cfg(feature = "engine")]
 pub mod process;

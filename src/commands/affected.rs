@@ -1,6 +1,6 @@
 //! `qaas affected`: which tests a change reaches. Runs nothing.
 
-use runner_core::ops::{Answer, affected_tests};
+use ops::{Answer, affected_tests};
 use runner_core::policy::Policy;
 
 use super::Context;

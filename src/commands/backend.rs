@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use exec_plugin::host::Learned;
+use ops::OpError;
 use runner_core::backend::{BackendError, BackendInfo, NAMES, Need, Waits, is_name};
-use runner_core::ops::OpError;
 use runner_core::policy::Policy;
 use runner_core::store::plugins::Plugins;
 use serde_json::{Value, json};
@@ -44,7 +44,7 @@ fn list(context: &Context) -> Result<(), OpError> {
     let (format, paint) = (context.global.format, context.paint());
     let (desk, plugins) = context.loaded_desk(Policy::person(), Starting::Never)?;
     let settings = desk.settings()?;
-    let trust = runner_core::ops::trust(&desk)?;
+    let trust = ops::trust(&desk)?;
     let store = context.store();
     let loader = context.loader(&desk.root, store.as_ref(), Starting::Never, false);
     let mut plugins = plugins;

@@ -1,7 +1,7 @@
 //! `qaas call`: a tool, exactly as an agent would call it. One JSON value on standard output.
 
 use mcp::{Face, Reply};
-use runner_core::ops::{Desk, OpError, Tool};
+use ops::{Desk, OpError, Tool};
 use runner_core::policy::Policy;
 use runner_core::process::guard_memory;
 use runner_core::registry::nearest;

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use ops::{Desk, OpError};
 use runner_core::backend::{Mode, RunRequest};
 use runner_core::config::Suite;
-use runner_core::ops::{self, Desk, OpError};
 use runner_core::policy::Policy;
 use runner_core::project;
 use serde_json::{Value, json};

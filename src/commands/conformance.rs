@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use conformance::{Bench, Case, Finding, NO_SAMPLE, Sample};
+use ops::{ErrorKind, OpError};
 use runner_core::backend::TestBackend;
-use runner_core::ops::{self, ErrorKind, OpError};
 use runner_core::policy::Policy;
 use runner_core::project::Overrides;
 use runner_core::registry::nearest;

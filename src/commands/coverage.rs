@@ -1,7 +1,7 @@
 //! `qaas coverage`: a run, and what it covered.
 
+use ops::{Answer, get_coverage};
 use runner_core::model::FileCoverage;
-use runner_core::ops::{Answer, get_coverage};
 use runner_core::policy::Policy;
 
 use super::output::{print, print_json};

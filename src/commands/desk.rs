@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use ops::{Desk, LiveRuns, OpError};
 use runner_core::backend::Waits;
 use runner_core::config;
 use runner_core::engine::Engine;
-use runner_core::ops::{Desk, LiveRuns, OpError};
 use runner_core::policy::{Caller, Policy};
 use runner_core::project::{Overrides, find_root};
 use runner_core::store::Store;

@@ -1,6 +1,6 @@
 //! `qaas list`: which tests there are. Runs none.
 
-use runner_core::ops::{Answer, list_tests};
+use ops::{Answer, list_tests};
 use runner_core::policy::Policy;
 use runner_core::visible::visible;
 

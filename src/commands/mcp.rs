@@ -55,7 +55,7 @@ pub(super) fn run(context: &Context, command: Mcp) -> u8 {
 }
 
 /// The real descriptors are moved away first: nothing that is started can reach the protocol.
-fn stdio(desk: runner_core::ops::Desk) -> u8 {
+fn stdio(desk: ops::Desk) -> u8 {
     let (reader, writer) = match private_stdio() {
         Ok(pair) => pair,
         Err(error) => {

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use mcp::Reply;
-use runner_core::ops::OpError;
+use ops::OpError;
 use serde_json::Value;
 
 use crate::cli::Format;

@@ -1,6 +1,6 @@
 //! `qaas repeat`: one test many times, and how flaky it is.
 
-use runner_core::ops::{Answer, run_n_times};
+use ops::{Answer, run_n_times};
 use runner_core::policy::Policy;
 
 use super::output::{print, print_json};

@@ -6,7 +6,7 @@ use mcp::Reply;
 use runner_core::event::RunEvent;
 use runner_core::junit;
 
-use runner_core::ops::{Answer, OpError, run_suite};
+use ops::{Answer, OpError, run_suite};
 use runner_core::policy::Policy;
 use runner_core::report::Report;
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! `qaas show`: a stored run, read back.
 
-use runner_core::ops::{OpError, get_run};
+use ops::{OpError, get_run};
 use runner_core::policy::Policy;
 use runner_core::visible::visible;
 use serde_json::{Map, Value, json};
@@ -39,8 +39,8 @@ fn question(command: &Show) -> Map<String, Value> {
     question.as_object().cloned().unwrap_or_default()
 }
 
-fn show_answer(format: Format, answer: runner_core::ops::Answer) -> u8 {
-    use runner_core::ops::Answer;
+fn show_answer(format: Format, answer: ops::Answer) -> u8 {
+    use ops::Answer;
     let Answer::GetRun(page) = &answer else {
         print_json(&structured(Ok(answer)), format);
         return exit::PASSED;

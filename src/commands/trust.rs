@@ -2,8 +2,8 @@
 
 use std::io::{BufRead, IsTerminal};
 
+use ops::{Desk, OpError, surface};
 use runner_core::backend::Waits;
-use runner_core::ops::{Desk, OpError, surface};
 use runner_core::policy::Policy;
 use runner_core::trust::{TrustError, TrustStore, check_owners};
 

@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
+use ops::Row;
 use runner_core::model::{Outcome, Phase};
-use runner_core::ops::Row;
 
 use super::Counts;
 

@@ -16,8 +16,8 @@ mod text;
 
 use std::collections::BTreeMap;
 
+use ops::{Answer, NextCall, OpError, Row, Tool};
 use runner_core::model::Outcome;
-use runner_core::ops::{Answer, NextCall, OpError, Row, Tool};
 use serde_json::{Map, Value, json};
 
 use parts::Parts;

@@ -1,8 +1,8 @@
 //! An answer taken apart: what is shortened row by row, what field by field, and what is whole or not there.
 
+use ops::get_run::Page;
+use ops::{Answer, NextCall, OpError, Row};
 use runner_core::model::Status;
-use runner_core::ops::get_run::Page;
-use runner_core::ops::{Answer, NextCall, OpError, Row};
 use serde::Serialize;
 use serde_json::{Map, Value};
 

@@ -1,7 +1,7 @@
 //! Rows as JSON.
 
+use ops::{FailurePlace, Row};
 use runner_core::model::{Attempt, Location, Outcome, Subtest};
-use runner_core::ops::{FailurePlace, Row};
 use serde_json::{Map, Value, json};
 
 use super::fold::Shape;

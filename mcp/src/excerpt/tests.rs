@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use ops::{Answer, EnvironmentFacts, ErrorKind, NextCall, OpError, Row, Tool, Totals, get_run, run_suite};
 use proptest::prelude::*;
 use runner_core::model::{Location, Outcome, Status, Unfinished};
-use runner_core::ops::{
-    Answer, EnvironmentFacts, ErrorKind, NextCall, OpError, Row, Tool, Totals, get_run, run_suite,
-};
 use serde_json::{Map, Value, json};
 
 use super::{ENVELOPE, Excerpt, measure, of, of_error};

@@ -1,7 +1,7 @@
 //! The text half: what a client shows that passes no structure on. It says everything that matters by itself.
 
+use ops::Row;
 use runner_core::model::Outcome;
-use runner_core::ops::Row;
 use runner_core::visible::visible;
 use serde_json::Value;
 

@@ -7,9 +7,9 @@ mod wire;
 
 use std::io::{Read, Write};
 
+use ops::Desk;
 use rmcp::ServiceExt;
 use rmcp::transport::async_rw::AsyncRwTransport;
-use runner_core::ops::Desk;
 use runner_core::process::Cancel;
 use tokio_util::sync::CancellationToken;
 

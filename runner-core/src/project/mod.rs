@@ -21,7 +21,7 @@ pub use discover::{Overrides, discover};
 pub use error::ProjectError;
 pub use interpreter::is_detected;
 pub use nested::nested;
-pub(crate) use resolve::looks_like_path;
+pub use resolve::looks_like_path;
 pub use resolve::{resolve, resolve_dir, resolve_from, resolve_suite_path};
 pub use root::find_root;
 pub use suites::suites;

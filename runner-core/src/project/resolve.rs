@@ -149,7 +149,7 @@ fn split(text: &str) -> (&str, Option<&str>) {
 }
 
 /// Whether a text that is no test id can only be meant as a path.
-pub(crate) fn looks_like_path(text: &str) -> bool {
+pub fn looks_like_path(text: &str) -> bool {
     let expression = text
         .split_whitespace()
         .any(|word| matches!(word, "and" | "or" | "not"));

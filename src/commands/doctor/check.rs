@@ -1,7 +1,7 @@
 //! One thing that was looked at.
 
+use ops::OpError;
 use runner_core::model::Outcome;
-use runner_core::ops::OpError;
 use serde_json::{Map, Value};
 
 use crate::display::Paint;

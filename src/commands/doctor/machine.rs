@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::time::Duration;
 
-use runner_core::ops::Desk;
+use ops::Desk;
 use runner_core::process::{Job, Limits};
 use runner_core::store::Store;
 use tokio::time::Instant;

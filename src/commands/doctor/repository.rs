@@ -1,9 +1,9 @@
 //! What the repository says and has: `qaas.toml`, trust, suites, interpreters and their packages. By reading.
 
+use ops::{Desk, OpError, trust};
 use runner_core::backend::{BackendInfo, Capability, Need};
 use runner_core::config::{CoverageChoice, Settings, Suite};
 use runner_core::facts::{Interpreter, Project};
-use runner_core::ops::{Desk, OpError, trust};
 use runner_core::project;
 
 use super::check::Check;

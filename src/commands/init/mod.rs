@@ -11,8 +11,8 @@ mod merge;
 
 use std::path::{Path, PathBuf};
 
+use ops::OpError;
 use runner_core::config::Suite;
-use runner_core::ops::OpError;
 use runner_core::project;
 use runner_core::registry::Registry;
 use serde_json::{Map, Value, json};

@@ -1,0 +1,102 @@
+//! A run by its id: here, on disk, or going on in another process.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::super::{Desk, ErrorKind, NextCall, OpError, Tool, cut};
+use runner_core::report::Report;
+use runner_core::run_id::is_run_id;
+use runner_core::store::{StoreError, Summary};
+
+/// How often the record of another process's run is looked at while waiting.
+const GLANCE: Duration = Duration::from_millis(250);
+
+/// The stored runs of this repository, newest first.
+pub fn list(desk: &Desk) -> Vec<Summary> {
+    desk.engine
+        .store
+        .as_ref()
+        .map(|store| store.list(&desk.root))
+        .unwrap_or_default()
+}
+
+/// The record of a run, by id or `last`; of one that goes on, so far.
+pub fn stored(desk: &Desk, run: &str) -> Result<Arc<Report>, OpError> {
+    let run_id = known_id(desk, run)?;
+    match desk.live.get(&run_id) {
+        Some(live) => Ok(live.so_far()),
+        None => load_once(desk, &run_id),
+    }
+}
+
+fn load(desk: &Desk, run_id: &str) -> Result<Report, OpError> {
+    let store = desk.engine.store.as_ref().ok_or_else(|| no_such_run(run_id))?;
+    store.load(&desk.root, run_id).map_err(|error| match error {
+        StoreError::NoSuchRun { .. } => no_such_run(run_id),
+        other => other.into(),
+    })
+}
+
+/// The same for somebody who is likely to ask again: a run that has ended is read from disk only once in a row.
+pub(super) fn load_once(desk: &Desk, run_id: &str) -> Result<Arc<Report>, OpError> {
+    if let Some(report) = desk.live.at_hand(run_id) {
+        return Ok(report);
+    }
+    let report = Arc::new(load(desk, run_id)?);
+    desk.live.keep(&report);
+    Ok(report)
+}
+
+fn no_such_run(run_id: &str) -> OpError {
+    OpError::new(
+        ErrorKind::BadRequest,
+        "no_such_run",
+        format!("there is no run `{}` of this repository", cut::echo(run_id)),
+    )
+    .with_hint("Give the `run_id` of an answer, or `last`.")
+}
+
+/// Refuses what no run id looks like, before it comes near a path.
+pub(crate) fn check_id(run_id: &str) -> Result<(), OpError> {
+    if !is_run_id(run_id) {
+        return Err(no_such_run(run_id));
+    }
+    Ok(())
+}
+
+/// `last` as the id of the last run of tests; other ids checked for their shape.
+pub(super) fn known_id(desk: &Desk, run: &str) -> Result<String, OpError> {
+    if run != "last" {
+        check_id(run)?;
+        return Ok(run.to_owned());
+    }
+    let listing = Tool::ListTests.name();
+    let last = list(desk)
+        .into_iter()
+        .find(|summary| summary.facts.tool != listing);
+    last.map(|summary| summary.facts.run_id).ok_or_else(|| {
+        OpError::new(
+            ErrorKind::BadRequest,
+            "no_such_run",
+            "no run of this repository is stored yet",
+        )
+        .with_next(NextCall::new(Tool::RunSuite, "run the tests"))
+    })
+}
+
+pub(super) async fn wait_for(desk: &Desk, run_id: &str, limit: Duration) {
+    if limit.is_zero() {
+        return;
+    }
+    let ended = async {
+        if let Some(live) = desk.live.get(run_id) {
+            live.ended().await;
+            return;
+        }
+        while load(desk, run_id).is_ok_and(|report| report.cause.is_none()) {
+            tokio::time::sleep(GLANCE).await;
+        }
+    };
+    // Waiting in vain is no error: the answer says how far the run is.
+    let _ = tokio::time::timeout(limit, ended).await;
+}

@@ -1,0 +1,161 @@
+//! `list_tests`: which tests there are. Collects, runs none.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::arguments::Reader;
+use super::prepare::{Common, perform};
+use super::rows::{self, warnings};
+use super::unanswered::unanswered;
+use super::{Desk, EnvironmentFacts, ErrorKind, OpError, Scope, Tool, locate, words};
+use runner_core::backend::{Capability, Mode, UNSUPPORTED};
+use runner_core::engine::{EventSink, Order};
+use runner_core::model::{CollectionError, Status};
+use runner_core::process::Cancel;
+use runner_core::report::Report;
+use runner_core::run_id::new_run_id;
+
+/// What may be asked.
+#[derive(Clone, Debug, Default)]
+pub struct Arguments {
+    pub selectors: Vec<String>,
+    pub scope: Scope,
+    /// Typed by a person: `-k`.
+    pub keyword: Option<String>,
+    /// Typed by a person: `-m`.
+    pub markers: Option<String>,
+}
+
+impl Arguments {
+    /// What a client may send.
+    pub fn from_json(map: &Map<String, Value>) -> Result<Self, OpError> {
+        let mut reader = Reader::new("list_tests", map);
+        let arguments = Self {
+            selectors: reader.selectors()?,
+            scope: Scope::read(&mut reader)?,
+            ..Self::default()
+        };
+        reader.finish()?;
+        Ok(arguments)
+    }
+}
+
+/// The tests' ids, in the framework's order.
+#[derive(Clone, Debug, Serialize)]
+pub struct Answer {
+    /// The rest of a long list can be had by it.
+    pub run_id: String,
+    /// `done`; `incomplete` where part of the tests could not be collected.
+    pub status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    pub total: usize,
+    pub nodeids: Vec<String>,
+    /// How many tests each file has.
+    pub files: BTreeMap<String, usize>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub collection_errors: Vec<CollectionError>,
+    #[serde(skip_serializing_if = "rows::is_zero")]
+    pub deselected: u64,
+    pub parser: String,
+    pub cwd: String,
+    pub selector: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    pub environment: EnvironmentFacts,
+}
+
+/// Lists and waits for the end.
+pub async fn run(
+    desk: &Desk,
+    arguments: Arguments,
+    cancel: Cancel,
+    sink: EventSink<'_>,
+) -> Result<Answer, OpError> {
+    let order = order(desk, &arguments).await?;
+    let report = perform(desk, new_run_id(), order, cancel, sink).await;
+    answer(desk, &report)
+}
+
+async fn order(desk: &Desk, arguments: &Arguments) -> Result<Order, OpError> {
+    let common = Common::of(&arguments.scope, &arguments.selectors);
+    let mut order = common.order(desk, Tool::ListTests, Mode::List).await?;
+    let info = order.backend.info();
+    if !info.can(Capability::List) {
+        let message = format!("backend `{}` cannot list tests", info.name);
+        return Err(OpError::new(ErrorKind::BadRequest, UNSUPPORTED, message));
+    }
+    order.keyword.clone_from(&arguments.keyword);
+    order.markers.clone_from(&arguments.markers);
+    Ok(order)
+}
+
+/// The answer that a report comes to.
+pub(super) fn answer(desk: &Desk, report: &Report) -> Result<Answer, OpError> {
+    let iteration = report.first();
+    let nothing = iteration.found.is_empty() && iteration.collection_errors.is_empty();
+    if nothing {
+        let fallback = || {
+            let reason = report
+                .verdict()
+                .reason
+                .unwrap_or_else(|| "nothing was collected".to_owned());
+            OpError::new(ErrorKind::Broken, "broken", reason)
+        };
+        return Err(unanswered(desk, report).unwrap_or_else(fallback));
+    }
+    let mut files: BTreeMap<String, usize> = BTreeMap::new();
+    for found in &iteration.found {
+        *files
+            .entry(locate::split(&found.nodeid).0.to_owned())
+            .or_default() += 1;
+    }
+    let ended_early = matches!(
+        report.status(),
+        Status::TimedOut | Status::Cancelled | Status::Incomplete
+    );
+    let whole = iteration.collection_errors.is_empty() && !ended_early;
+    let facts = &report.facts;
+    let reason = match (whole, iteration.collection_errors.len()) {
+        (true, _) => None,
+        (false, 0) => report.verdict().reason,
+        (false, count) => Some(format!(
+            "{count} collector{} failed",
+            if count == 1 { "" } else { "s" }
+        )),
+    };
+    Ok(Answer {
+        run_id: facts.run_id.clone(),
+        status: if whole { "done" } else { "incomplete" },
+        reason,
+        total: iteration.found.len(),
+        nodeids: iteration.found.iter().map(|found| found.nodeid.clone()).collect(),
+        files,
+        collection_errors: iteration.collection_errors.clone(),
+        deselected: iteration.deselected,
+        parser: facts.backend.clone(),
+        cwd: facts.cwd.to_string_lossy().into_owned(),
+        selector: words::selection(&facts.selection),
+        warnings: warnings(report, iteration),
+        environment: EnvironmentFacts::of(report, &desk.registry),
+    })
+}
+
+impl Answer {
+    pub fn headline(&self) -> String {
+        let tests = words::count(self.total as u64, "test");
+        let files = words::count(self.files.len() as u64, "file");
+        let mut sentences = vec![format!("{tests} in {files}.")];
+        if let Some(reason) = &self.reason {
+            sentences.push(format!("The list is {}: {reason}.", self.status));
+        }
+        sentences.join(" ")
+    }
+
+    /// What the command line exits with.
+    pub fn exit(&self) -> u8 {
+        if self.status == "done" { 0 } else { 2 }
+    }
+}

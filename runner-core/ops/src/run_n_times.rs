@@ -1,0 +1,346 @@
+//! `run_n_times`: one test again and again, and its flake rate: the share of runs whose outcome differs from the
+//! majority's. A run that never reached the test says nothing about it and never enters the rate.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::arguments::Reader;
+use super::near::Listing;
+use super::prepare::{Common, perform};
+use super::rows::{round, warnings};
+use super::run_single::{self, Reading, SingleOutcome};
+use super::unanswered::{cwd_argument, unanswered};
+
+use super::{Desk, EnvironmentFacts, ErrorKind, MAX_REPEATS, NextCall, OpError, Scope, Tool, cut, words};
+use runner_core::backend::Mode;
+use runner_core::engine::{EventSink, Order};
+use runner_core::event::RunEvent;
+use runner_core::model::{CollectionError, Outcome, Status};
+use runner_core::policy::Caller;
+use runner_core::process::Cancel;
+use runner_core::report::{Iteration, Report};
+use runner_core::run_id::new_run_id;
+use runner_core::verdict;
+
+/// For all iterations together, unless a person's `--timeout` or none says otherwise.
+const TOTAL_LIMIT: Duration = Duration::from_secs(30 * 60);
+/// How many messages an answer carries.
+const MOST_MESSAGES: usize = 5;
+
+/// What may be asked.
+#[derive(Clone, Debug, Default)]
+pub struct Arguments {
+    pub test_id: String,
+    /// At least 1; for agents at most [`MAX_REPEATS`].
+    pub n: u32,
+    pub scope: Scope,
+    pub background: bool,
+}
+
+impl Arguments {
+    /// What a client may send.
+    pub fn from_json(map: &Map<String, Value>) -> Result<Self, OpError> {
+        let mut reader = Reader::new("run_n_times", map);
+        let over_cap = |error: OpError| {
+            error.or_hint("Twenty runs show a 5 % flake most of the time; more are a matter of budget, not of evidence.")
+        };
+        let arguments = Self {
+            test_id: reader.required_id("test_id")?,
+            n: {
+                let n = reader.count("n", 1, MAX_REPEATS).map_err(over_cap)?;
+                reader.required("n", n)
+            },
+            scope: Scope::read(&mut reader)?,
+            background: reader.flag("background")?,
+        };
+        reader.finish()?;
+        Ok(arguments)
+    }
+}
+
+/// How often a test passed, and how much its runs disagree.
+#[derive(Clone, Debug, Serialize)]
+pub struct Answer {
+    pub run_id: String,
+    pub status: Status,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    pub test_id: String,
+    /// Asked for and done.
+    pub runs: u32,
+    /// Of them, those that reached the test.
+    pub valid: u32,
+    pub passed: u32,
+    /// Reached the test and did not pass (a skip too).
+    pub failed: u32,
+    /// Share of the valid runs whose outcome differs from the majority's, 4 digits.
+    pub flake_rate: f64,
+    pub majority_outcome: SingleOutcome,
+    /// One word for each run, in order.
+    pub outcomes: Vec<SingleOutcome>,
+    pub counts: BTreeMap<&'static str, u32>,
+    /// The first five, as `run K: …`.
+    pub messages: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub collection_errors: Vec<CollectionError>,
+    pub timed_out: bool,
+    pub duration_s: f64,
+    pub parser: String,
+    pub cwd: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub next: Vec<NextCall>,
+    pub environment: EnvironmentFacts,
+}
+
+/// Runs and waits for the end. Stops after the first iteration if there is no such test.
+pub async fn run(
+    desk: &Desk,
+    arguments: Arguments,
+    cancel: Cancel,
+    sink: EventSink<'_>,
+) -> Result<Answer, OpError> {
+    let order = order(desk, &arguments).await?;
+    let listing = Listing::beside(&order);
+    // Ended from within when the first iteration shows that the rest is of no use.
+    let inner = Cancel::new();
+    let mut first = Report::default();
+    let mut watching = |event: &RunEvent| {
+        if !matches!(first.iterations.first(), Some(iteration) if iteration.ended) {
+            first.add(event);
+            if first.first().ended && is_hopeless(&first) {
+                inner.ask("run_n_times");
+            }
+        }
+        sink(event);
+    };
+    let work = perform(desk, new_run_id(), order, inner.clone(), &mut watching);
+    let report = tokio::select! {
+        report = work => report,
+        never = pass_on(&cancel, &inner) => match never {},
+    };
+    match answer(desk, &report) {
+        Err(error) if error.kind == ErrorKind::NoTests => {
+            Err(run_single::name_near(desk, error, listing, &arguments.test_id, cancel).await)
+        }
+        other => other,
+    }
+}
+
+/// Hands a request to end on, for ever.
+async fn pass_on(from: &Cancel, to: &Cancel) -> std::convert::Infallible {
+    from.asked().await;
+    to.ask(from.by());
+    from.asked_at_once().await;
+    to.at_once(from.by());
+    std::future::pending().await
+}
+
+/// Nothing collected, or the framework does not start: it will not be better the next time.
+fn is_hopeless(report: &Report) -> bool {
+    let iteration = report.first();
+    let nothing = iteration.rows.is_empty() && iteration.unfinished().is_empty();
+    let status = verdict::judge_iteration(iteration).status;
+    nothing
+        && matches!(status, Status::NoTests | Status::Broken)
+        && iteration.exits.iter().all(|exit| !exit.timed_out)
+}
+
+/// What the engine is to do.
+pub(super) async fn order(desk: &Desk, arguments: &Arguments) -> Result<Order, OpError> {
+    let common = Common::of_test(&arguments.scope, &arguments.test_id);
+    let mut order = common.order(desk, Tool::RunNTimes, Mode::Run).await?;
+    order.iterations = arguments.n.max(1);
+    order.total_timeout = (desk.policy.caller == Caller::Agent).then_some(TOTAL_LIMIT);
+    Ok(order)
+}
+
+/// The answer that a report comes to.
+pub(super) fn answer(desk: &Desk, report: &Report) -> Result<Answer, OpError> {
+    let facts = &report.facts;
+    let id = facts.selection.first().map(String::as_str).unwrap_or_default();
+    let done: Vec<&Iteration> = report
+        .iterations
+        .iter()
+        .filter(|iteration| is_done(report, iteration))
+        .collect();
+    let readings: Vec<Reading> = done
+        .iter()
+        .map(|iteration| run_single::read(report, iteration, id))
+        .collect();
+    let outcomes: Vec<SingleOutcome> = readings.iter().map(|reading| reading.outcome).collect();
+    let tally = Tally::of(&outcomes);
+    let Some((majority, most)) = tally.majority else {
+        return Err(never_reached(desk, report, id));
+    };
+    let verdict = report.verdict();
+    let disagree = f64::from(tally.valid - most) / f64::from(tally.valid);
+    let collection_errors = done
+        .iter()
+        .find(|iteration| !iteration.collection_errors.is_empty());
+    Ok(Answer {
+        run_id: facts.run_id.clone(),
+        status: verdict.status,
+        reason: verdict.reason,
+        test_id: id.to_owned(),
+        runs: outcomes.len() as u32,
+        valid: tally.valid,
+        passed: tally.passed,
+        failed: tally.valid - tally.passed,
+        flake_rate: round(disagree, 4),
+        majority_outcome: majority,
+        counts: tally.counts,
+        outcomes,
+        messages: messages(&readings),
+        collection_errors: collection_errors
+            .map(|iteration| iteration.collection_errors.clone())
+            .unwrap_or_default(),
+        timed_out: verdict.status == Status::TimedOut,
+        duration_s: round(report.duration_s, 3),
+        parser: facts.backend.clone(),
+        cwd: facts.cwd.to_string_lossy().into_owned(),
+        warnings: warnings(report, report.first()),
+        next: next(desk, report, id, disagree > 0.0 || tally.passed < tally.valid),
+        environment: EnvironmentFacts::of(report, &desk.registry),
+    })
+}
+
+/// Whether an iteration went to its own end: to the framework's, or to its own time limit. One that was cut by a
+/// cancel or by the limit for all of them says nothing.
+fn is_done(report: &Report, iteration: &Iteration) -> bool {
+    if !iteration.ended || iteration.exits.iter().any(|exit| exit.cancelled) {
+        return false;
+    }
+    let cut_short = iteration.exits.iter().any(|exit| exit.timed_out)
+        && report
+            .facts
+            .timeout_s
+            .is_none_or(|limit| iteration.duration_s < limit - 0.5);
+    !cut_short
+}
+
+/// Counts over the outcomes of all runs.
+struct Tally {
+    valid: u32,
+    passed: u32,
+    counts: BTreeMap<&'static str, u32>,
+    /// The most frequent outcome among the valid runs, the first one seen where several are; and how often.
+    majority: Option<(SingleOutcome, u32)>,
+}
+
+impl Tally {
+    fn of(outcomes: &[SingleOutcome]) -> Self {
+        let mut counts = BTreeMap::new();
+        for outcome in outcomes {
+            *counts.entry(outcome.as_str()).or_insert(0) += 1;
+        }
+        let count = |outcome: SingleOutcome| counts.get(outcome.as_str()).copied().unwrap_or(0);
+        let valid = outcomes.iter().filter(|outcome| outcome.reached());
+        let majority = valid
+            .clone()
+            .map(|&outcome| (outcome, count(outcome)))
+            .reduce(|best, next| if next.1 > best.1 { next } else { best });
+        Self {
+            valid: valid.count() as u32,
+            passed: count(SingleOutcome::Finished(Outcome::Passed)),
+            majority,
+            counts,
+        }
+    }
+}
+
+fn messages(readings: &[Reading]) -> Vec<String> {
+    let all = readings.iter().zip(1..).filter_map(|(reading, run)| {
+        let row = super::locate::worst(&reading.rows)?;
+        let message = row.message.as_deref()?;
+        Some(format!(
+            "run {run}: {}",
+            cut::middle(message, super::MESSAGE_CHARS)
+        ))
+    });
+    all.take(MOST_MESSAGES).collect()
+}
+
+/// No run reached the test: the first iteration says why.
+fn never_reached(desk: &Desk, report: &Report, id: &str) -> OpError {
+    if let Some(error) = unanswered(desk, &first_alone(report)) {
+        return error;
+    }
+    let iteration = report.first();
+    let verdict = report.verdict();
+    let collector = iteration.collection_errors.first();
+    let why = collector
+        .map(|error| {
+            format!(
+                "collection failed in {}:\n{}",
+                error.nodeid,
+                cut::middle(&error.message, super::MESSAGE_CHARS)
+            )
+        })
+        .or(verdict.reason.clone())
+        .unwrap_or_else(|| "it is not among the tests that ran".to_owned());
+    let kind = match (collector, verdict.status) {
+        (_, Status::Cancelled) => ErrorKind::Cancelled,
+        (None, Status::Passed | Status::Failed | Status::NoTests) => ErrorKind::NoTests,
+        _ => ErrorKind::Broken,
+    };
+    let message = format!("no run reached `{}`: {why}", cut::echo(id));
+    OpError::new(kind, "not_reached", message).with_report(desk, report)
+}
+
+/// The report as it would be with the first iteration alone, so that ending the others early does not hide why.
+fn first_alone(report: &Report) -> Report {
+    let mut first = report.clone();
+    first.iterations.truncate(1);
+    let by_us =
+        matches!(&first.cause, Some(runner_core::event::EndCause::Cancelled { by }) if by == "run_n_times");
+    if by_us {
+        first.cause = Some(runner_core::event::EndCause::Done);
+    }
+    first
+}
+
+fn next(desk: &Desk, report: &Report, id: &str, trouble: bool) -> Vec<NextCall> {
+    if !trouble {
+        return Vec::new();
+    }
+    let call = NextCall::new(Tool::RunSingle, "see its full output")
+        .with("test_id", id)
+        .maybe("cwd", cwd_argument(desk, report));
+    vec![call]
+}
+
+impl Answer {
+    /// `… over 4 runs: 2 passed, 2 not. FLAKY: …` or `… Stable (passed).`
+    pub fn headline(&self) -> String {
+        let runs = words::count(self.runs, "run");
+        let mut sentences = vec![format!(
+            "{} over {runs}: {} passed, {} did not.",
+            self.test_id, self.passed, self.failed
+        )];
+        let majority = self.majority_outcome.as_str();
+        if self.flake_rate == 0.0 {
+            sentences.push(format!("Stable ({majority})."));
+        } else {
+            let percent = self.flake_rate * 100.0;
+            sentences.push(format!(
+                "FLAKY: {percent:.0} % of the runs disagree with the majority ({majority})."
+            ));
+        }
+        if self.valid < self.runs {
+            sentences.push(format!(
+                "{} never reached the test and do not count.",
+                self.runs - self.valid
+            ));
+        }
+        if matches!(self.status, Status::TimedOut | Status::Cancelled) {
+            let reason = self.reason.as_deref().unwrap_or(self.status.as_str());
+            sentences.push(format!("Ended early: {reason}."));
+        }
+        sentences.join(" ")
+    }
+}

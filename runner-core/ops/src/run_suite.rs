@@ -1,0 +1,361 @@
+//! `run_suite`: many tests, their rows, totals and the run's status.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::arguments::Reader;
+use super::prepare::{Common, perform};
+use super::rows::{self, round};
+use super::unanswered::unanswered;
+use super::{
+    Changes, Desk, EnvironmentFacts, ErrorKind, NextCall, OpError, Row, Scope, TAIL_CHARS, Tool, Totals,
+    changes, cut, get_run, suites, words,
+};
+use runner_core::backend::{Capability, Mode};
+use runner_core::engine::{EventSink, Order};
+use runner_core::model::{CollectionError, Outcome, Status, Unfinished};
+use runner_core::process::Cancel;
+use runner_core::report::{Iteration, Report};
+use runner_core::run_id::new_run_id;
+
+/// What may be asked.
+#[derive(Clone, Debug, Default)]
+pub struct Arguments {
+    /// Paths, nodeids or keyword expressions. Empty: everything.
+    pub selectors: Vec<String>,
+    /// A run id, or `last`: run again what failed there.
+    pub failed_of: Option<String>,
+    pub max_failures: Option<u32>,
+    pub scope: Scope,
+    pub background: bool,
+    /// Typed by a person: `-k`.
+    pub keyword: Option<String>,
+    /// Typed by a person: `-m`.
+    pub markers: Option<String>,
+    /// Typed by a person: `-n`.
+    pub workers: Option<String>,
+    /// Typed by a person after `--`.
+    pub extra_args: Vec<String>,
+}
+
+impl Arguments {
+    /// What a client may send.
+    pub fn from_json(map: &Map<String, Value>) -> Result<Self, OpError> {
+        let mut reader = Reader::new("run_suite", map);
+        let arguments = Self {
+            selectors: reader.selectors()?,
+            failed_of: reader.string("failed_of")?,
+            max_failures: reader.count("max_failures", 1, u32::MAX)?,
+            scope: Scope::read(&mut reader)?,
+            background: reader.flag("background")?,
+            ..Self::default()
+        };
+        reader.finish()?;
+        if arguments.failed_of.is_some() && !arguments.selectors.is_empty() {
+            return Err(OpError::bad_argument(
+                "`failed_of` is a selection of its own and goes without `selector` and `selectors`",
+            ));
+        }
+        Ok(arguments)
+    }
+
+    /// Whether the call leaves it to qaas what to run.
+    fn names_nothing(&self) -> bool {
+        self.scope.suite.is_none() && self.selectors.is_empty() && self.failed_of.is_none()
+    }
+}
+
+/// The rows of a run and what they come to.
+#[derive(Clone, Debug, Serialize)]
+pub struct Answer {
+    pub run_id: String,
+    pub status: Status,
+    /// Why, in words, unless the status says it all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// Stopped early as it was told to (`-x`, `--maxfail`).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub stopped: bool,
+    pub totals: Totals,
+    /// One for each test that finished and each collector that failed, in the framework's order.
+    pub tests: Vec<Row>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub collection_errors: Vec<CollectionError>,
+    /// Tests that began and did not end.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unfinished: Vec<Unfinished>,
+    /// Tests that the framework meant to run and never began.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub never_started: Option<u64>,
+    /// Collected, then set aside by the framework's own filters.
+    #[serde(skip_serializing_if = "rows::is_zero")]
+    pub deselected: u64,
+    /// Null after a kill.
+    pub exit_code: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signal: Option<i32>,
+    pub timed_out: bool,
+    /// Wall time, 3 digits.
+    pub duration_s: f64,
+    /// The backend that read the rows.
+    pub parser: String,
+    pub cwd: String,
+    /// Null for everything.
+    pub selector: Option<String>,
+    /// Where more than one was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub selectors: Vec<String>,
+    /// Only where the run did not go through to its end, or has no rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_tail: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changed_since: Option<Changes>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub next: Vec<NextCall>,
+    pub environment: EnvironmentFacts,
+}
+
+/// Runs and waits for the end.
+pub async fn run(
+    desk: &Desk,
+    arguments: Arguments,
+    cancel: Cancel,
+    sink: EventSink<'_>,
+) -> Result<Answer, OpError> {
+    let order = order(desk, &arguments).await?;
+    let report = perform(desk, new_run_id(), order, cancel, sink).await;
+    let mut answer = answer(desk, &report)?;
+    answer.changed_since = changes::since(desk, &report);
+    Ok(answer)
+}
+
+/// For the command line: each suite by itself where the call names none, else the one run that it names.
+pub async fn run_all(
+    desk: &Desk,
+    arguments: Arguments,
+    cancel: Cancel,
+    sink: EventSink<'_>,
+) -> Vec<(String, Result<Answer, OpError>)> {
+    let names = match suites::suite_names(desk) {
+        Ok(names) => names,
+        Err(error) => return vec![(String::new(), Err(error))],
+    };
+    if names.len() == 1 || !arguments.names_nothing() || arguments.scope.cwd.is_some() {
+        let answer = run(desk, arguments, cancel, sink).await;
+        let suite = answer
+            .as_ref()
+            .map(|answer| answer.environment.suite.clone())
+            .unwrap_or_default();
+        return vec![(suite, answer)];
+    }
+    let mut answers = Vec::with_capacity(names.len());
+    for name in names {
+        if cancel.is_asked() {
+            break;
+        }
+        let arguments = Arguments {
+            scope: Scope {
+                suite: Some(name.clone()),
+                ..arguments.scope.clone()
+            },
+            ..arguments.clone()
+        };
+        let answer = run(desk, arguments, cancel.clone(), &mut *sink).await;
+        answers.push((name, answer));
+    }
+    answers
+}
+
+/// What the engine is to do.
+pub(super) async fn order(desk: &Desk, arguments: &Arguments) -> Result<Order, OpError> {
+    let mut common = Common::of(&arguments.scope, &arguments.selectors);
+    if let Some(run) = &arguments.failed_of {
+        failed_of(desk, run, &mut common)?;
+    }
+    let mut order = common.order(desk, Tool::RunSuite, Mode::Run).await?;
+    let info = order.backend.info();
+    if arguments.max_failures.is_some() && !info.can(Capability::MaxFailures) {
+        return Err(OpError::bad_argument(format!(
+            "backend `{}` cannot stop after a number of failures",
+            info.name
+        ))
+        .with_hint("Leave `max_failures` out."));
+    }
+    order.max_failures = arguments.max_failures;
+    order.keyword.clone_from(&arguments.keyword);
+    order.markers.clone_from(&arguments.markers);
+    order.workers.clone_from(&arguments.workers);
+    order.extra_args.clone_from(&arguments.extra_args);
+    // For the record, as it was typed: two runs with the same words asked the same question.
+    let typed = [("-k", &arguments.keyword), ("-m", &arguments.markers)];
+    order.asked.extend(
+        typed
+            .iter()
+            .filter_map(|(flag, word)| Some(format!("{flag} {}", word.as_ref()?))),
+    );
+    order.asked.extend(arguments.extra_args.iter().cloned());
+    Ok(order)
+}
+
+/// Turns `failed_of` into the ids that failed there, run from the same folder in the same suite.
+fn failed_of(desk: &Desk, run: &str, common: &mut Common) -> Result<(), OpError> {
+    let report = get_run::stored(desk, run)?;
+    let run_id = &report.facts.run_id;
+    if report.cause.is_none() {
+        return Err(OpError::new(
+            ErrorKind::BadRequest,
+            "still_running",
+            format!("run {run_id} has not ended"),
+        ));
+    }
+    let rows = report
+        .iterations
+        .iter()
+        .flat_map(rows::rows_of)
+        .filter(Row::is_bad);
+    let mut ids: Vec<String> = rows.map(|row| row.nodeid).collect();
+    let unfinished = report.iterations.iter().flat_map(Iteration::unfinished);
+    ids.extend(unfinished.map(|test| test.nodeid.clone()));
+    let mut seen = std::collections::HashSet::new();
+    ids.retain(|id| seen.insert(id.clone()));
+    if ids.is_empty() {
+        return Err(OpError::new(
+            ErrorKind::NoTests,
+            "nothing_failed",
+            format!("no test failed in run {run_id}"),
+        ));
+    }
+    common
+        .scope
+        .suite
+        .get_or_insert_with(|| report.facts.suite.clone());
+    common
+        .scope
+        .cwd
+        .get_or_insert(report.facts.cwd.to_string_lossy().into_owned());
+    common.ids = ids;
+    // What was deleted since need not be run again.
+    common.lenient = true;
+    Ok(())
+}
+
+/// The answer that a report comes to.
+pub(super) fn answer(desk: &Desk, report: &Report) -> Result<Answer, OpError> {
+    let verdict = report.verdict();
+    let iteration = report.first();
+    let rows = rows::rows_of(iteration);
+    if let Some(error) = unanswered(desk, report) {
+        return Err(error);
+    }
+    let facts = &report.facts;
+    let exit = iteration.exits.first();
+    let whole = matches!(verdict.status, Status::Passed | Status::Failed) && !rows.is_empty();
+    let never_started = iteration
+        .never_started()
+        .filter(|&count| count > 0 && !whole | verdict.stopped);
+    let many = facts.selection.len() > 1;
+    let mut answer = Answer {
+        run_id: facts.run_id.clone(),
+        status: verdict.status,
+        reason: verdict.reason,
+        hint: verdict.hint,
+        stopped: verdict.stopped,
+        totals: Totals(iteration.totals()),
+        tests: rows,
+        collection_errors: iteration.collection_errors.clone(),
+        unfinished: iteration.unfinished().to_vec(),
+        never_started,
+        deselected: iteration.deselected,
+        exit_code: exit.and_then(|exit| exit.code),
+        signal: exit.and_then(|exit| exit.signal),
+        timed_out: verdict.status == Status::TimedOut,
+        duration_s: round(report.duration_s, 3),
+        parser: facts.backend.clone(),
+        cwd: facts.cwd.to_string_lossy().into_owned(),
+        selector: facts.selection.first().filter(|_| !many).cloned(),
+        selectors: if many { facts.selection.clone() } else { Vec::new() },
+        output_tail: Some(cut::tail(&iteration.output_tail, TAIL_CHARS).to_owned())
+            .filter(|text| !whole && !text.trim().is_empty()),
+        warnings: rows::warnings(report, iteration),
+        changed_since: None,
+        next: Vec::new(),
+        environment: EnvironmentFacts::of(report, &desk.registry),
+    };
+    answer.next = next(desk, &answer);
+    Ok(answer)
+}
+
+fn next(desk: &Desk, answer: &Answer) -> Vec<NextCall> {
+    let root = &desk.root;
+    let cwd = std::path::Path::new(&answer.cwd).strip_prefix(root).ok();
+    let cwd = cwd
+        .map(|cwd| cwd.to_string_lossy().into_owned())
+        .filter(|cwd| !cwd.is_empty());
+    let several = desk
+        .settings
+        .as_ref()
+        .is_ok_and(|settings| settings.suites.len() > 1);
+    let suite = Some(answer.environment.suite.clone()).filter(|_| several);
+    let bad: Vec<&Row> = answer.tests.iter().filter(|row| row.is_bad()).collect();
+    let mut next = Vec::new();
+    let one = bad.iter().find(|row| row.phase.is_none()).map(|row| {
+        (
+            &row.nodeid,
+            "repeat the first failure alone, with its full output",
+        )
+    });
+    let hung = || {
+        answer
+            .unfinished
+            .first()
+            .map(|test| (&test.nodeid, "run alone the test that did not end"))
+    };
+    if let Some((nodeid, why)) = one.or_else(hung) {
+        next.push(
+            NextCall::new(Tool::RunSingle, why)
+                .with("test_id", nodeid.as_str())
+                .maybe("cwd", cwd)
+                .maybe("suite", suite),
+        );
+    }
+    if bad.len() > 1 {
+        let why = format!(
+            "run the {} that failed again, once the cause is mended",
+            bad.len()
+        );
+        next.push(NextCall::new(Tool::RunSuite, why).with("failed_of", answer.run_id.as_str()));
+    }
+    next
+}
+
+impl Answer {
+    /// `3 tests: 2 passed, 1 failed in 0.4 s.` and what else has to be known.
+    pub fn headline(&self) -> String {
+        let tests = words::count(self.totals.total(), "test");
+        let mut sentences = vec![format!(
+            "{tests}: {} in {:.1} s.",
+            self.totals.words(),
+            self.duration_s
+        )];
+        let because = words::aside(self.reason.as_ref());
+        let bad = self.totals.of(Outcome::Failed) + self.totals.of(Outcome::Error);
+        match self.status {
+            Status::Passed => {}
+            Status::Failed if bad > 0 && !self.stopped && self.reason.is_none() => {}
+            Status::TimedOut => sentences.push(format!("TIMED OUT: these are partial results{because}.")),
+            status => sentences.push(format!("Status: {status}{because}.")),
+        }
+        let told = self
+            .reason
+            .as_ref()
+            .is_some_and(|reason| reason.contains("never started"));
+        if let Some(count) = self.never_started.filter(|_| !told) {
+            sentences.push(format!("{count} never started."));
+        }
+        sentences.join(" ")
+    }
+}

@@ -1,0 +1,233 @@
+//! The tools without a process: arguments, orders for the engine, and answers from hand-made records.
+
+mod answers;
+mod arguments;
+mod coverage;
+mod orders;
+mod pages;
+mod single;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::{Desk, ErrorKind, LiveRuns, OpError};
+use runner_core::affected::{AffectedFinder, AffectedTests};
+use runner_core::backend::{BackendError, BackendInfo, Capability, OutputReader, RunRequest, TestBackend};
+use runner_core::config::{Settings, Suite};
+use runner_core::engine::Engine;
+use runner_core::environment::Environment;
+use runner_core::event::{EndCause, Ending, EndingKind, ExitMeaning, RunEvent, TestEvent};
+use runner_core::facts::{Project, RunFacts};
+use runner_core::model::{CollectionError, Failure, Outcome, Phase, TestResult};
+use runner_core::plan::{Plan, StepExit};
+use runner_core::policy::Policy;
+use runner_core::process::Supervisor;
+use runner_core::project::Overrides;
+use runner_core::registry::Registry;
+use runner_core::report::Report;
+
+/// A backend that can do everything and is never started.
+struct Paper;
+
+impl TestBackend for Paper {
+    fn info(&self) -> BackendInfo {
+        use Capability::{Coverage, Keyword, List, MaxFailures, Run, Single};
+        BackendInfo {
+            name: "paper".into(),
+            framework: "paper".into(),
+            language: String::new(),
+            capabilities: [Run, List, Single, Keyword, MaxFailures, Coverage].into(),
+            needs: Vec::new(),
+            options: Vec::new(),
+        }
+    }
+
+    fn plan(&self, _: &RunRequest, _: &Project) -> Result<Plan, BackendError> {
+        Ok(Plan::default())
+    }
+
+    fn reader(&self, _: &RunRequest) -> Box<dyn OutputReader> {
+        unreachable!("nothing is started")
+    }
+}
+
+/// Two test files, whatever the change.
+struct Finder;
+
+impl AffectedFinder for Finder {
+    fn find(&self, _: &Path, _: &[String]) -> AffectedTests {
+        AffectedTests {
+            searched: 2,
+            ..AffectedTests::default()
+        }
+    }
+}
+
+fn desk_of(root: &Path, suites: Vec<Suite>) -> Desk {
+    let environment = Environment::default();
+    let supervisor = Supervisor {
+        program: "/nonexistent".into(),
+        args: Vec::new(),
+    };
+    Desk {
+        root: root.canonicalize().unwrap(),
+        settings: Ok(Arc::new(Settings {
+            suites,
+            ..Settings::default()
+        })),
+        registry: Arc::new(Registry::new().with(Arc::new(Paper))),
+        engine: Engine::new(supervisor, None, environment.clone(), 1),
+        affected: Arc::new(Finder),
+        policy: Policy::agent(),
+        overrides: Overrides::default(),
+        environment: Arc::new(environment),
+        live: LiveRuns::default(),
+        notes: Arc::default(),
+        session_trust: false,
+    }
+}
+
+/// A repository with `tests/test_a.py`, and a desk for it with one suite.
+fn desk() -> (tempfile::TempDir, Desk) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("tests")).unwrap();
+    std::fs::write(folder.path().join("tests/test_a.py"), "").unwrap();
+    let desk = desk_of(folder.path(), vec![Suite::new("unit", vec!["paper".into()])]);
+    (folder, desk)
+}
+
+/// Writes a record by hand.
+struct Script {
+    events: Vec<RunEvent>,
+    iteration: u32,
+}
+
+impl Script {
+    fn new(desk: &Desk, tool: &str, selection: &[&str]) -> Self {
+        let facts = RunFacts {
+            run_id: "r1".into(),
+            suite: "unit".into(),
+            backend: "paper".into(),
+            tool: tool.into(),
+            selection: selection.iter().map(|&word| word.to_owned()).collect(),
+            root: desk.root.clone(),
+            cwd: desk.root.clone(),
+            timeout_s: Some(300.0),
+            dropped_variables: vec!["DATABASE_URL".into(), "OTHER".into()],
+            ..RunFacts::default()
+        };
+        Self {
+            events: vec![RunEvent::Started(Box::new(facts))],
+            iteration: 1,
+        }
+    }
+
+    fn tell(mut self, test: TestEvent) -> Self {
+        let iteration = self.iteration;
+        self.events.push(RunEvent::Test { iteration, test });
+        self
+    }
+
+    fn row(self, nodeid: &str, outcome: Outcome) -> Self {
+        self.tell(TestEvent::Finished(Box::new(TestResult {
+            duration_s: Some(0.123_456),
+            ..TestResult::new(nodeid, outcome)
+        })))
+    }
+
+    fn failed(self, nodeid: &str, text: &str) -> Self {
+        let failure = Failure {
+            phase: Phase::Call,
+            text: text.into(),
+            summary: None,
+            location: None,
+        };
+        self.tell(TestEvent::Finished(Box::new(TestResult {
+            message: Some(text.into()),
+            failures: vec![failure],
+            ..TestResult::new(nodeid, Outcome::Failed)
+        })))
+    }
+
+    fn started(self, nodeid: &str) -> Self {
+        self.tell(TestEvent::Started {
+            nodeid: nodeid.into(),
+            worker: None,
+        })
+    }
+
+    fn collector(self, nodeid: &str, message: &str) -> Self {
+        self.tell(TestEvent::CollectFailed(CollectionError {
+            nodeid: nodeid.into(),
+            message: message.into(),
+            location: None,
+        }))
+    }
+
+    /// Ends the iteration: exit code, the backend's reading, the last output.
+    fn end(mut self, exit: StepExit, ending: Ending, output: &str) -> Self {
+        let iteration = self.iteration;
+        self.events.push(RunEvent::StepExited { iteration, exit });
+        self.events.push(RunEvent::IterationEnded {
+            iteration,
+            ending: Some(ending),
+            duration_s: 1.0,
+            output_tail: output.into(),
+        });
+        self.iteration += 1;
+        self
+    }
+
+    /// Ends the iteration as a framework does that ran everything.
+    fn completed(self, code: i32) -> Self {
+        let meaning = match code {
+            0 => ExitMeaning::Ok,
+            1 => ExitMeaning::TestsFailed,
+            5 => ExitMeaning::NoTests,
+            _ => ExitMeaning::Other,
+        };
+        let ending = match code {
+            5 => Ending::because(EndingKind::NoTests, meaning, "nothing was collected"),
+            _ => Ending::completed(meaning),
+        };
+        self.end(exit(code), ending, "the last lines\n")
+    }
+
+    fn done(self) -> Report {
+        self.cause(EndCause::Done)
+    }
+
+    fn cause(mut self, cause: EndCause) -> Report {
+        self.events.push(RunEvent::Finished {
+            cause,
+            duration_s: 1.234_56,
+        });
+        Report::fold(&self.events)
+    }
+}
+
+fn exit(code: i32) -> StepExit {
+    StepExit {
+        step: "paper".into(),
+        code: Some(code),
+        ..StepExit::default()
+    }
+}
+
+fn killed(timed_out: bool) -> StepExit {
+    StepExit {
+        step: "paper".into(),
+        signal: Some(9),
+        timed_out,
+        ..StepExit::default()
+    }
+}
+
+fn json(value: &impl serde::Serialize) -> serde_json::Value {
+    serde_json::to_value(value).unwrap()
+}
+
+/// Kind, code and exit code of an error answer.
+fn errors(error: &OpError) -> (ErrorKind, &str, u8) {
+    (error.kind, error.error.code.as_str(), error.exit())
+}

@@ -1,0 +1,92 @@
+//! The error answer to a run that came to nothing, the same for all tools.
+
+use super::{Desk, ErrorKind, NextCall, OpError, Tool, cut};
+use runner_core::backend::{Capability, UNSUPPORTED};
+use runner_core::event::EndCause;
+use runner_core::model::Status;
+use runner_core::report::Report;
+
+/// The error answer to a run in which nothing began. `None` if it has anything to show.
+pub(super) fn unanswered(desk: &Desk, report: &Report) -> Option<OpError> {
+    let began = report.iterations.iter().any(|iteration| {
+        !iteration.rows.is_empty()
+            || !iteration.collection_errors.is_empty()
+            || !iteration.unfinished().is_empty()
+    });
+    let verdict = report.verdict();
+    let (kind, code) = match verdict.status {
+        _ if began => return None,
+        Status::NoTests => (ErrorKind::NoTests, "no_tests"),
+        Status::Cancelled => (ErrorKind::Cancelled, "cancelled"),
+        // A time limit that passes before the first test is an answer: it names the limit and shows the output.
+        Status::TimedOut | Status::Queued | Status::Running => return None,
+        _ => match broken_code(report) {
+            code @ UNSUPPORTED => (ErrorKind::BadRequest, code),
+            code => (ErrorKind::Broken, code),
+        },
+    };
+    let message = match kind {
+        ErrorKind::NoTests => no_tests_message(report, verdict.reason.as_deref()),
+        _ => verdict
+            .reason
+            .clone()
+            .unwrap_or_else(|| "the run came to nothing".to_owned()),
+    };
+    let mut error = OpError::new(kind, code, message).with_report(desk, report);
+    error.known.status = Some(verdict.status);
+    if kind == ErrorKind::NoTests && report.facts.tool != Tool::ListTests.name() {
+        error = with_what_there_is(error, desk, report);
+    }
+    Some(error)
+}
+
+/// How to see which tests there are, as far as the backend can tell.
+fn with_what_there_is(error: OpError, desk: &Desk, report: &Report) -> OpError {
+    let backend = desk
+        .registry
+        .get(&report.facts.backend)
+        .map(|backend| backend.info());
+    let can = |capability| backend.as_ref().is_some_and(|info| info.can(capability));
+    let check = if can(Capability::Names) {
+        "Check the selector against the names of the tests"
+    } else {
+        "Check the selector against the files that exist"
+    };
+    if !can(Capability::List) {
+        return error.or_hint(format!("{check}; a run of everything gives the ids."));
+    }
+    let list =
+        NextCall::new(Tool::ListTests, "see which tests there are").maybe("cwd", cwd_argument(desk, report));
+    error
+        .or_hint(format!("{check}; `list_tests` gives the ids."))
+        .with_next(list)
+}
+
+/// The engine's own word for a run that it could not begin.
+fn broken_code(report: &Report) -> &str {
+    match &report.cause {
+        Some(EndCause::Failed { code, .. }) if !code.is_empty() => code,
+        _ => "broken",
+    }
+}
+
+fn no_tests_message(report: &Report, reason: Option<&str>) -> String {
+    let facts = &report.facts;
+    let what = match facts.selection.as_slice() {
+        [] => "the default collection".to_owned(),
+        words => format!("`{}`", cut::echo(&words.join(" "))),
+    };
+    let cwd = facts.cwd.display();
+    let deselected = match report.first().deselected {
+        0 => String::new(),
+        count => format!("; {count} deselected"),
+    };
+    let why = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
+    format!("no test matched {what} in {cwd}{deselected}{why}")
+}
+
+/// `cwd` for a next call; none if it is the root.
+pub(super) fn cwd_argument(desk: &Desk, report: &Report) -> Option<String> {
+    let relative = report.facts.cwd.strip_prefix(&desk.root).ok()?;
+    Some(relative.to_string_lossy().into_owned()).filter(|text| !text.is_empty())
+}
