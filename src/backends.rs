@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use engine::config::{CommandBackend, ConfigError, CoverageChoice, Settings};
 use runner_core::backend::{BackendInfo, Capability};
-use runner_core::config::{CommandBackend, ConfigError, CoverageChoice, Settings};
 use runner_core::registry::{Detection, Marker, Registry, nearest};
 
 use crate::plugins::{Kind, Loader, Plugin, Table, Wrong};

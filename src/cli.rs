@@ -348,7 +348,7 @@ pub(crate) struct Trust {
 
 /// Reads a duration as people write it: `90` and `90s` are seconds, `5m`, `1h30m`, `500ms`.
 fn duration(text: &str) -> Result<Duration, String> {
-    use runner_core::config::{duration, duration_meant};
+    use engine::config::{duration, duration_meant};
     let seconds = || text.parse().ok().map(Duration::from_secs);
     let limit = duration(text).or_else(seconds).filter(|limit| !limit.is_zero());
     limit.ok_or_else(|| match duration_meant(text) {

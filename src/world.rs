@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use runner_core::environment::Environment;
-use runner_core::process::Supervisor;
+use engine::environment::Environment;
+use engine::process::Supervisor;
 
 /// A snapshot of the process's environment.
 #[expect(

@@ -1,11 +1,11 @@
 //! Stored runs as resources, for clients that read them. Nothing depends on it: `get_run` reaches the same.
 
+use engine::process::Cancel;
 use ops::{Desk, Tool};
 use rmcp::ErrorData;
 use rmcp::model::{
     ErrorCode, ProtocolVersion, ReadResourceResponse, ReadResourceResult, ResourceContents, ResourceTemplate,
 };
-use runner_core::process::Cancel;
 use serde_json::{Map, Value, json};
 
 use crate::tools::{self, Face};

@@ -6,6 +6,8 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use engine::process::Cancel;
+use engine::project;
 use ops::{Desk, ErrorKind, OpError, Tool};
 use rmcp::ErrorData;
 use rmcp::ServerHandler;
@@ -17,8 +19,6 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 use runner_core::event::RunEvent;
-use runner_core::process::Cancel;
-use runner_core::project;
 use serde_json::{Map, Value};
 use tokio::sync::{OnceCell, Semaphore, TryAcquireError};
 use tokio_util::sync::CancellationToken;

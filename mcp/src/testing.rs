@@ -5,16 +5,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use engine::config::{ConfigError, Settings};
+use engine::environment::Environment;
+use engine::policy::Policy;
+use engine::process::Supervisor;
+use engine::project::Overrides;
+use engine::run::Engine;
+use engine::store::Store;
 use ops::{Desk, LiveRuns};
 use runner_core::affected::{AffectedFinder, AffectedTest, AffectedTests};
-use runner_core::config::{ConfigError, Settings};
-use runner_core::engine::Engine;
-use runner_core::environment::Environment;
-use runner_core::policy::Policy;
-use runner_core::process::Supervisor;
-use runner_core::project::Overrides;
 use runner_core::registry::Registry;
-use runner_core::store::Store;
 
 /// Does what the changed path says.
 struct Finder;

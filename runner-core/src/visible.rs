@@ -32,7 +32,8 @@ pub fn visible(id: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-pub(crate) fn is_bidi(character: char) -> bool {
+/// Whether a character changes the direction of the text after it (Unicode's bidirectional controls).
+pub fn is_bidi(character: char) -> bool {
     matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 

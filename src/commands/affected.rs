@@ -1,7 +1,7 @@
 //! `qaas affected`: which tests a change reaches. Runs nothing.
 
+use engine::policy::Policy;
 use ops::{Answer, affected_tests};
-use runner_core::policy::Policy;
 
 use super::Context;
 use super::output::{print, print_json};

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use engine::policy::Policy;
+use engine::store::plugins::Plugins;
 use exec_plugin::host::Learned;
 use ops::OpError;
 use runner_core::backend::{BackendError, BackendInfo, NAMES, Need, Waits, is_name};
-use runner_core::policy::Policy;
-use runner_core::store::plugins::Plugins;
 use serde_json::{Value, json};
 
 use super::output::{print, print_json};
@@ -65,7 +65,7 @@ fn list(context: &Context) -> Result<(), OpError> {
         }
         let table = settings.backends.get(&info.name);
         let refusal = trust
-            .require(&runner_core::trust::Part::Backend(info.name.clone()))
+            .require(&engine::trust::Part::Backend(info.name.clone()))
             .err();
         listed.push(Listed {
             kind: table.map_or_else(|| "built-in".to_owned(), |table| table.kind.clone()),
@@ -81,7 +81,7 @@ fn list(context: &Context) -> Result<(), OpError> {
     }
     listed.extend(plugins.iter().map(|plugin| {
         let refusal = trust
-            .require(&runner_core::trust::Part::Backend(plugin.name.clone()))
+            .require(&engine::trust::Part::Backend(plugin.name.clone()))
             .err();
         listed_plugin(
             plugin,
@@ -300,7 +300,7 @@ fn unusable(error: &BackendError) -> OpError {
     OpError::bad_argument(error.message.clone()).with_hint(error.hint.clone().unwrap_or_default())
 }
 
-fn stored(error: &runner_core::store::StoreError) -> OpError {
+fn stored(error: &engine::store::StoreError) -> OpError {
     OpError::bad_argument(error.to_string()).with_hint(error.hint())
 }
 

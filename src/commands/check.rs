@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use engine::config::Suite;
+use engine::policy::Policy;
+use engine::project;
 use ops::{Desk, OpError};
 use runner_core::backend::{Mode, RunRequest};
-use runner_core::config::Suite;
-use runner_core::policy::Policy;
-use runner_core::project;
 use serde_json::{Value, json};
 
 use super::Context;

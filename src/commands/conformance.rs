@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use conformance::{Bench, Case, Finding, NO_SAMPLE, Sample};
+use engine::policy::Policy;
+use engine::project::Overrides;
+use engine::trust::Part;
 use ops::{ErrorKind, OpError};
 use runner_core::backend::TestBackend;
-use runner_core::policy::Policy;
-use runner_core::project::Overrides;
 use runner_core::registry::nearest;
-use runner_core::trust::Part;
 use serde_json::{Value, json};
 
 use super::Context;

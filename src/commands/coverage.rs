@@ -1,8 +1,8 @@
 //! `qaas coverage`: a run, and what it covered.
 
+use engine::policy::Policy;
 use ops::{Answer, get_coverage};
 use runner_core::model::FileCoverage;
-use runner_core::policy::Policy;
 
 use super::output::{print, print_json};
 use super::run::{Watch, fail, structured};

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use engine::config;
+use engine::policy::{Caller, Policy};
+use engine::project::{Overrides, find_root};
+use engine::run::Engine;
+use engine::store::Store;
 use ops::{Desk, LiveRuns, OpError};
 use runner_core::backend::Waits;
-use runner_core::config;
-use runner_core::engine::Engine;
-use runner_core::policy::{Caller, Policy};
-use runner_core::project::{Overrides, find_root};
-use runner_core::store::Store;
 
 use super::Context;
 use crate::backends::Own;

@@ -1,7 +1,7 @@
 //! `qaas list`: which tests there are. Runs none.
 
+use engine::policy::Policy;
 use ops::{Answer, list_tests};
-use runner_core::policy::Policy;
 use runner_core::visible::visible;
 
 use super::output::{complain, print, print_json};

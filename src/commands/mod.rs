@@ -22,7 +22,7 @@ mod trust;
 use std::future::Future;
 use std::process::ExitCode;
 
-use runner_core::environment::Environment;
+use engine::environment::Environment;
 
 use crate::cli::{Cli, Command, Global};
 use crate::{exit, external, world};
@@ -75,7 +75,7 @@ fn block_on(command: impl Future<Output = u8>) -> u8 {
 }
 
 fn external_command(context: &Context, words: &[std::ffi::OsString]) -> u8 {
-    let root = runner_core::project::find_root(context.global.root.as_deref(), &context.environment).ok();
+    let root = engine::project::find_root(context.global.root.as_deref(), &context.environment).ok();
     let path = context.environment.get("PATH").map(std::ffi::OsStr::new);
     output::complain(&external::run(words, path, root.as_deref(), &world::own_path()));
     exit::USAGE

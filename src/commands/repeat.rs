@@ -1,7 +1,7 @@
 //! `qaas repeat`: one test many times, and how flaky it is.
 
+use engine::policy::Policy;
 use ops::{Answer, run_n_times};
-use runner_core::policy::Policy;
 
 use super::output::{print, print_json};
 use super::run::{Watch, fail, structured};

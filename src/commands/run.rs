@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
+use engine::junit;
 use mcp::Reply;
 use runner_core::event::RunEvent;
-use runner_core::junit;
 
+use engine::policy::Policy;
 use ops::{Answer, OpError, run_suite};
-use runner_core::policy::Policy;
 use runner_core::report::Report;
 use serde_json::Value;
 

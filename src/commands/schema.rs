@@ -5,6 +5,6 @@ use crate::cli::Format;
 use crate::exit;
 
 pub(super) fn run() -> u8 {
-    print_json(&runner_core::config::schema(), Format::Json);
+    print_json(&engine::config::schema(), Format::Json);
     exit::PASSED
 }

@@ -1,7 +1,7 @@
 //! `qaas show`: a stored run, read back.
 
+use engine::policy::Policy;
 use ops::{OpError, get_run};
-use runner_core::policy::Policy;
 use runner_core::visible::visible;
 use serde_json::{Map, Value, json};
 

@@ -2,10 +2,10 @@
 
 use std::io::{BufRead, IsTerminal};
 
+use engine::policy::Policy;
+use engine::trust::{TrustError, TrustStore, check_owners};
 use ops::{Desk, OpError, surface};
 use runner_core::backend::Waits;
-use runner_core::policy::Policy;
-use runner_core::trust::{TrustError, TrustStore, check_owners};
 
 use super::Context;
 use super::output::{complain, print};

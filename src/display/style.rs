@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 
 use anstyle::{AnsiColor, Style};
-use runner_core::environment::Environment;
+use engine::environment::Environment;
 use runner_core::model::{Outcome, Status};
 
 use crate::cli::Color;

@@ -2,9 +2,9 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use engine::store::plugins::read_program;
+use engine::trust::check_owners;
 use runner_core::backend::is_name;
-use runner_core::store::plugins::read_program;
-use runner_core::trust::check_owners;
 
 use super::{Kind, PREFIX};
 

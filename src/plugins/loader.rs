@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use engine::config::{PluginFile, Settings};
+use engine::digest::sha256;
+use engine::environment::Environment;
+use engine::store::plugins::{Plugins, Said, read_program};
+use engine::trust::{Part, Surface, Trust, TrustStore, check_owners};
 use exec_plugin::host::{ExecBackend, Gate, Learned, Spec};
 use runner_core::backend::{BackendError, NAMES, Waits, is_name};
-use runner_core::config::{PluginFile, Settings};
-use runner_core::digest::sha256;
-use runner_core::environment::Environment;
-use runner_core::store::plugins::{Plugins, Said, read_program};
-use runner_core::trust::{Part, Surface, Trust, TrustStore, check_owners};
 use runner_core::wire::SERVE;
 use serde_json::{Map, Value};
 

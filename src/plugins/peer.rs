@@ -1,14 +1,14 @@
-//! A plug-in's process: the supervised peer of `runner_core::process`, as the transport of the plug-in protocol.
+//! A plug-in's process: the supervised peer of `engine::process`, as the transport of the plug-in protocol.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use engine::environment::Environment;
+use engine::process::{Heard, Job, Limits, Peer, PeerEnd, Supervisor};
 use exec_plugin::host::{Farewell, Launch, Parting, Received, Transport};
 use runner_core::backend::BackendError;
-use runner_core::environment::Environment;
-use runner_core::process::{Heard, Job, Limits, Peer, PeerEnd, Supervisor};
 use runner_core::wire::{COOKIE, MAX_LINE};
 
 use crate::external;

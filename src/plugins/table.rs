@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use runner_core::config::{CommandBackend, duration, duration_meant};
+use engine::config::{CommandBackend, duration, duration_meant};
 use runner_core::registry::{Marker, nearest};
 use serde_json::{Map, Value};
 

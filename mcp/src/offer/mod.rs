@@ -7,8 +7,8 @@ mod schema;
 #[cfg(test)]
 mod tests;
 
+use engine::config::{CoverageChoice, Settings, Suite};
 use runner_core::backend::{BackendInfo, Capability};
-use runner_core::config::{CoverageChoice, Settings, Suite};
 use serde::Serialize;
 use serde_json::{Map, Value};
 

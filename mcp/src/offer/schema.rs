@@ -1,6 +1,6 @@
 //! The words of each tool: descriptions and flat schemas. Together they stay under 8 kB.
 
-use runner_core::config::Suite;
+use engine::config::Suite;
 use serde_json::{Map, Value, json};
 
 use super::{Hints, ToolSpec};

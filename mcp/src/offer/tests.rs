@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use engine::config::{CoverageChoice, Settings, Suite};
 use runner_core::backend::{BackendInfo, Capability};
-use runner_core::config::{CoverageChoice, Settings, Suite};
 use serde_json::Value;
 
 use super::{Basis, INSTRUCTIONS, TOOL_NAMES, ToolSpec, offer};

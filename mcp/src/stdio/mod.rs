@@ -7,10 +7,10 @@ mod wire;
 
 use std::io::{Read, Write};
 
+use engine::process::Cancel;
 use ops::Desk;
 use rmcp::ServiceExt;
 use rmcp::transport::async_rw::AsyncRwTransport;
-use runner_core::process::Cancel;
 use tokio_util::sync::CancellationToken;
 
 use crate::ending::{self, Ended};

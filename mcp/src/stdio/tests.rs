@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use runner_core::config::{ConfigError, Settings};
+use engine::config::{ConfigError, Settings};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::UnixStream;

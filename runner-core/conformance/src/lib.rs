@@ -7,7 +7,7 @@
 //! 2. `planning`: its plans for many requests, without starting anything;
 //! 3. `reading`: its readers, on broken input made here and, with a sample project, on the recorded bytes of a real run
 //!    that are cut, damaged and mixed up;
-//! 4. `live`: real runs of the sample project through the [`Engine`](runner_core::engine::Engine).
+//! 4. `live`: real runs of the sample project through the [`Engine`](engine::run::Engine).
 //!
 //! A sample project is a folder with `qaas-conformance.toml` ([`Sample`]), which says what is true of its tests.
 
@@ -27,8 +27,8 @@ pub use self::live::Bench;
 pub use self::sample::{FILE, Sample, SampleError};
 
 use self::book::Book;
+use engine::run::blocking;
 use runner_core::backend::TestBackend;
-use runner_core::engine::blocking;
 
 /// Why the cases that need a real run are left out when there is no sample project.
 pub const NO_SAMPLE: &str = "no sample project was given (--project DIR)";

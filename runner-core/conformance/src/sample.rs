@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use runner_core::config::duration;
+use engine::config::duration;
 use runner_core::model::Outcome;
 
 /// The file's name, in the sample project's folder.

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 
 use super::arguments::Reader;
 use super::{Desk, ErrorKind, NextCall, OpError, Tool, cut};
+use engine::project;
 use runner_core::affected::{AffectedTest, AffectedTests};
-use runner_core::project;
 
 /// How many files the headline and the ready call name.
 const MOST_NAMED: usize = 10;

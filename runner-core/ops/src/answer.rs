@@ -7,9 +7,9 @@ use super::{
     Desk, NextCall, OpError, affected_tests, cancel_run, get_coverage, get_run, list_tests, prepare,
     run_n_times, run_single, run_suite,
 };
-use runner_core::engine::EventSink;
+use engine::process::Cancel;
+use engine::run::EventSink;
 use runner_core::model::Status;
-use runner_core::process::Cancel;
 
 /// The tools, by the names that agents know them by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{LiveRuns, OpError};
+use engine::config::{ConfigError, Settings};
+use engine::environment::Environment;
+use engine::policy::Policy;
+use engine::project::Overrides;
+use engine::run::Engine;
 use runner_core::affected::AffectedFinder;
-use runner_core::config::{ConfigError, Settings};
-use runner_core::engine::Engine;
-use runner_core::environment::Environment;
-use runner_core::policy::Policy;
-use runner_core::project::Overrides;
 use runner_core::registry::Registry;
 
 /// One repository, ready to be asked: made by `main`, shared by all calls. Cheap to clone.

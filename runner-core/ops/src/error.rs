@@ -4,11 +4,11 @@ use serde::Serialize;
 
 use super::rows::{is_zero, round, warnings};
 use super::{Desk, EnvironmentFacts, NextCall, TAIL_CHARS, cut, words};
-use runner_core::config::ConfigError;
+use engine::config::ConfigError;
+use engine::project::ProjectError;
+use engine::store::StoreError;
 use runner_core::model::Status;
-use runner_core::project::ProjectError;
 use runner_core::report::Report;
-use runner_core::store::StoreError;
 
 /// What went wrong, what to do next, and what was known by then.
 #[derive(Clone, Debug, thiserror::Error, Serialize)]

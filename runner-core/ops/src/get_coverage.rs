@@ -14,14 +14,14 @@ use super::unanswered::unanswered;
 use super::{
     Desk, EnvironmentFacts, ErrorKind, NextCall, OpError, Row, Scope, TAIL_CHARS, Tool, Totals, cut, words,
 };
+use engine::config::CoverageChoice;
+use engine::process::Cancel;
+use engine::project;
+use engine::run::{EventSink, Order};
+use engine::run_id::new_run_id;
 use runner_core::backend::{Capability, Mode, Need, TestBackend};
-use runner_core::config::CoverageChoice;
-use runner_core::engine::{EventSink, Order};
 use runner_core::model::{CollectionError, Coverage, Status, Unfinished};
-use runner_core::process::Cancel;
-use runner_core::project;
 use runner_core::report::Report;
-use runner_core::run_id::new_run_id;
 use runner_core::selector::Selector;
 
 /// How many of the least covered files the headline names.

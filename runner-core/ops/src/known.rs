@@ -2,8 +2,8 @@
 //! earlier run is taken back as it is.
 
 use super::{Desk, locate, rows};
-use runner_core::config::Suite;
-use runner_core::project::looks_like_path;
+use engine::config::Suite;
+use engine::project::looks_like_path;
 use runner_core::selector::Selector;
 
 /// How many of the suite's last runs are looked at.

@@ -10,12 +10,12 @@ use super::prepare::{Common, perform};
 use super::rows::{self, warnings};
 use super::unanswered::unanswered;
 use super::{Desk, EnvironmentFacts, ErrorKind, OpError, Scope, Tool, locate, words};
+use engine::process::Cancel;
+use engine::run::{EventSink, Order};
+use engine::run_id::new_run_id;
 use runner_core::backend::{Capability, Mode, UNSUPPORTED};
-use runner_core::engine::{EventSink, Order};
 use runner_core::model::{CollectionError, Status};
-use runner_core::process::Cancel;
 use runner_core::report::Report;
-use runner_core::run_id::new_run_id;
 
 /// What may be asked.
 #[derive(Clone, Debug, Default)]

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
 
+use engine::process::Cancel;
 use runner_core::event::{EndCause, RunEvent};
-use runner_core::process::Cancel;
 use runner_core::report::{Report, SharedReport};
 
 /// How many ended runs are kept that are not stored on disk.

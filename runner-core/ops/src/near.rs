@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use super::{Desk, Tool, locate, prepare};
+use engine::process::Cancel;
+use engine::run::Order;
+use engine::run_id::new_run_id;
 use runner_core::backend::{Capability, Mode};
-use runner_core::engine::Order;
-use runner_core::process::Cancel;
-use runner_core::run_id::new_run_id;
 use runner_core::selector::{Selection, Selector};
 use runner_core::visible::visible;
 

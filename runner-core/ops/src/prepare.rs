@@ -8,16 +8,16 @@ use super::live::Recording;
 use super::suites::{self, Wish};
 use super::trust;
 use super::{Answer, Desk, ErrorKind, NextCall, OpError, Scope, Started, Tool, cut, known, locate};
+use engine::config::{Env, Suite};
+use engine::environment::Environment;
+use engine::process::Cancel;
+use engine::project::{self, Choice, ProjectError};
+use engine::run::{EventSink, Order, child_environment};
+use engine::run_id::new_run_id;
 use runner_core::backend::{BackendInfo, Capability, Mode};
-use runner_core::config::{Env, Suite};
-use runner_core::engine::{EventSink, Order, child_environment};
-use runner_core::environment::Environment;
 use runner_core::facts::{Project, RunFacts};
 use runner_core::model::Status;
-use runner_core::process::Cancel;
-use runner_core::project::{self, Choice, ProjectError};
 use runner_core::report::Report;
-use runner_core::run_id::new_run_id;
 use runner_core::selector::{Selection, Selector};
 
 /// What all tools that run something have in common.

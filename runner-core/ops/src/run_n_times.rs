@@ -15,14 +15,14 @@ use super::run_single::{self, Reading, SingleOutcome};
 use super::unanswered::{cwd_argument, unanswered};
 
 use super::{Desk, EnvironmentFacts, ErrorKind, MAX_REPEATS, NextCall, OpError, Scope, Tool, cut, words};
+use engine::policy::Caller;
+use engine::process::Cancel;
+use engine::run::{EventSink, Order};
+use engine::run_id::new_run_id;
 use runner_core::backend::Mode;
-use runner_core::engine::{EventSink, Order};
 use runner_core::event::RunEvent;
 use runner_core::model::{CollectionError, Outcome, Status};
-use runner_core::policy::Caller;
-use runner_core::process::Cancel;
 use runner_core::report::{Iteration, Report};
-use runner_core::run_id::new_run_id;
 use runner_core::verdict;
 
 /// For all iterations together, unless a person's `--timeout` or none says otherwise.

@@ -11,12 +11,12 @@ use super::{
     Changes, Desk, EnvironmentFacts, ErrorKind, NextCall, OpError, Row, Scope, TAIL_CHARS, Tool, Totals,
     changes, cut, get_run, suites, words,
 };
+use engine::process::Cancel;
+use engine::run::{EventSink, Order};
+use engine::run_id::new_run_id;
 use runner_core::backend::{Capability, Mode};
-use runner_core::engine::{EventSink, Order};
 use runner_core::model::{CollectionError, Outcome, Status, Unfinished};
-use runner_core::process::Cancel;
 use runner_core::report::{Iteration, Report};
-use runner_core::run_id::new_run_id;
 
 /// What may be asked.
 #[derive(Clone, Debug, Default)]

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::{Desk, ErrorKind, OpError, cut};
-use runner_core::config::Suite;
-use runner_core::project;
+use engine::config::Suite;
+use engine::project;
 use runner_core::registry::{Registry, nearest};
 
 /// The names of the repository's suites, configured or detected. `qaas run` alone runs each of them.

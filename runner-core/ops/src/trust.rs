@@ -1,10 +1,10 @@
 //! What of a repository's configuration may be used for one command.
 
 use super::{Desk, ErrorKind, OpError};
-use runner_core::config::{CoverageChoice, Env, Settings, Suite};
-use runner_core::policy::Caller;
-use runner_core::project;
-use runner_core::trust::{Part, Refusal, Surface, Trust, TrustStore};
+use engine::config::{CoverageChoice, Env, Settings, Suite};
+use engine::policy::Caller;
+use engine::project;
+use engine::trust::{Part, Refusal, Surface, Trust, TrustStore};
 
 /// Everything in the configuration that needs a person's consent: what `qaas trust` shows and records.
 pub fn surface(desk: &Desk) -> Result<Surface, OpError> {

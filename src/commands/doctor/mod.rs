@@ -9,7 +9,7 @@ mod talk;
 
 use std::time::Instant;
 
-use runner_core::policy::Policy;
+use engine::policy::Policy;
 use serde_json::{Value, json};
 
 use self::check::{Check, State};

@@ -1,10 +1,10 @@
 //! What the repository says and has: `qaas.toml`, trust, suites, interpreters and their packages. By reading.
 
+use engine::config::{CoverageChoice, Settings, Suite};
+use engine::project;
 use ops::{Desk, OpError, trust};
 use runner_core::backend::{BackendInfo, Capability, Need};
-use runner_core::config::{CoverageChoice, Settings, Suite};
 use runner_core::facts::{Interpreter, Project};
-use runner_core::project;
 
 use super::check::Check;
 

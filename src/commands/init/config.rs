@@ -170,7 +170,7 @@ fn list(names: &[String]) -> String {
 mod tests {
     use std::path::Path;
 
-    use runner_core::config;
+    use engine::config;
 
     use super::*;
 

@@ -11,9 +11,9 @@ mod merge;
 
 use std::path::{Path, PathBuf};
 
+use engine::config::Suite;
+use engine::project;
 use ops::OpError;
-use runner_core::config::Suite;
-use runner_core::project;
 use runner_core::registry::Registry;
 use serde_json::{Map, Value, json};
 
@@ -98,7 +98,7 @@ pub(super) fn run(context: &Context, command: &Init) -> u8 {
 fn configuration(context: &Context, root: &Path, command: &Init) -> Done {
     let named = context.global.config.as_ref();
     let path = named.map_or_else(
-        || root.join(runner_core::config::FILE_NAME),
+        || root.join(engine::config::FILE_NAME),
         |file| context.environment.cwd.join(file),
     );
     let done = Done {
@@ -128,7 +128,7 @@ fn configuration(context: &Context, root: &Path, command: &Init) -> Done {
 /// What there is to say about the repository. Reads only.
 fn look(root: &Path, path: &Path) -> config::Found {
     let registry = backends::registry();
-    let suites = project::suites(root, &runner_core::config::Settings::default(), &registry);
+    let suites = project::suites(root, &engine::config::Settings::default(), &registry);
     let nested = project::nested(root);
     // The projects inside are what detection took for one.
     let detected: Vec<Suite> = suites

@@ -7,18 +7,18 @@ use super::super::sample::{Sample, Trap};
 use super::super::subject::Subject;
 use super::super::tape::{Recorder, rows};
 use super::{Recorded, Tried};
+use engine::config::{Env, Suite};
+use engine::environment::Environment;
+use engine::policy::Policy;
+use engine::process::{Cancel, Supervisor};
+use engine::project::{self, Overrides, ProjectError};
+use engine::run::{Engine, Order};
+use engine::run_id::new_run_id;
 use runner_core::backend::{BackendInfo, Capability, Mode, TestBackend};
-use runner_core::config::{Env, Suite};
-use runner_core::engine::{Engine, Order};
-use runner_core::environment::Environment;
 use runner_core::event::{RunEvent, TestEvent};
 use runner_core::facts::Project;
-use runner_core::policy::Policy;
-use runner_core::process::{Cancel, Supervisor};
-use runner_core::project::{self, Overrides, ProjectError};
 use runner_core::registry::Registry;
 use runner_core::report::{Report, SharedReport};
-use runner_core::run_id::new_run_id;
 use runner_core::selector::{Selection, Selector};
 
 /// No run of a sample takes longer; one that does hangs.

@@ -6,16 +6,16 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use conformance::{Bench, Case, Finding, Sample};
+use engine::environment::Environment;
+use engine::process::Supervisor;
+use engine::project::Overrides;
 use runner_core::backend::{
     BackendError, BackendInfo, Capability, Mode, OutputReader, RunRequest, TestBackend,
 };
-use runner_core::environment::Environment;
 use runner_core::event::{Ending, EndingKind, ExitMeaning, TestEvent};
 use runner_core::facts::Project;
 use runner_core::model::{CollectionError, Outcome, TestResult};
 use runner_core::plan::{Artifact, Artifacts, Lines, Plan, ScratchFile, Step, StepExit, Stream};
-use runner_core::process::Supervisor;
-use runner_core::project::Overrides;
 use runner_core::selector::Selector;
 
 /// What may be wrong with a backend.

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::super::{Desk, ErrorKind, NextCall, OpError, Tool, cut};
+use engine::run_id::is_run_id;
+use engine::store::{StoreError, Summary};
 use runner_core::report::Report;
-use runner_core::run_id::is_run_id;
-use runner_core::store::{StoreError, Summary};
 
 /// How often the record of another process's run is looked at while waiting.
 const GLANCE: Duration = Duration::from_millis(250);

@@ -11,18 +11,18 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::{Desk, ErrorKind, LiveRuns, OpError};
+use engine::config::{Settings, Suite};
+use engine::environment::Environment;
+use engine::policy::Policy;
+use engine::process::Supervisor;
+use engine::project::Overrides;
+use engine::run::Engine;
 use runner_core::affected::{AffectedFinder, AffectedTests};
 use runner_core::backend::{BackendError, BackendInfo, Capability, OutputReader, RunRequest, TestBackend};
-use runner_core::config::{Settings, Suite};
-use runner_core::engine::Engine;
-use runner_core::environment::Environment;
 use runner_core::event::{EndCause, Ending, EndingKind, ExitMeaning, RunEvent, TestEvent};
 use runner_core::facts::{Project, RunFacts};
 use runner_core::model::{CollectionError, Failure, Outcome, Phase, TestResult};
 use runner_core::plan::{Plan, StepExit};
-use runner_core::policy::Policy;
-use runner_core::process::Supervisor;
-use runner_core::project::Overrides;
 use runner_core::registry::Registry;
 use runner_core::report::Report;
 

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::*;
 use crate::{Scope, Tool, affected_tests, call, run_n_times, run_single, run_suite};
-use runner_core::config::ConfigError;
-use runner_core::process::Cancel;
+use engine::config::ConfigError;
+use engine::process::Cancel;
 use runner_core::selector::Selector;
 
 fn code<T>(result: Result<T, OpError>) -> String {

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use super::*;
 use crate::{Answer, cancel_run, get_run};
+use engine::process::Cancel;
+use engine::run_id::new_run_id;
 use runner_core::model::Status;
-use runner_core::process::Cancel;
-use runner_core::run_id::new_run_id;
 
 fn events(report_of: Script, run_id: &str) -> Vec<RunEvent> {
     let mut events = report_of.events;

@@ -1,0 +1,219 @@
+//! The suites of a repository: as configured, or as its files speak of them.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use super::skip;
+use crate::config::{Settings, Suite};
+use runner_core::backend::{BackendInfo, Capability};
+use runner_core::registry::{Detection, Marker, Registry};
+
+const PYTHON: &str = "python";
+
+/// The configured suites (with a backend filled in where nobody said), or those that the directory's files speak of.
+/// What backends look for is in `registry` ([`Registry::detections`]). Empty: nothing here looks like tests.
+pub fn suites(root: &Path, settings: &Settings, registry: &Registry) -> Vec<Suite> {
+    if settings.suites.is_empty() {
+        return detect(root, registry);
+    }
+    let mut suites = settings.suites.clone();
+    for suite in suites.iter_mut().filter(|suite| suite.backend.is_empty()) {
+        let found = detect(&root.join(&suite.dir), registry);
+        let found = found.into_iter().find(|found| found.dir == Path::new("."));
+        suite.backend = found.map_or_else(|| python_backends(registry), |found| found.backend);
+    }
+    suites
+}
+
+fn detect(folder: &Path, registry: &Registry) -> Vec<Suite> {
+    let mut found = Vec::new();
+    if let Some(python) = python_suite(registry)
+        && has_python_tests(folder)
+    {
+        found.push(python);
+    }
+    for detection in registry.detections() {
+        found.extend(detected(folder, detection));
+    }
+    // A Python project whose tests are named in no way that is known, or that has none yet: better asked than refused.
+    if found.is_empty() && has_python(folder) {
+        found.extend(python_suite(registry));
+    }
+    found
+}
+
+/// The suite of a detection in `folder`, else those in the folders directly below it.
+fn detected(folder: &Path, detection: &Detection) -> Vec<Suite> {
+    let suite = |name: String, dir: PathBuf| {
+        let mut suite = Suite::new(name, detection.backends.clone());
+        suite.dir = dir;
+        suite.detected = true;
+        suite
+    };
+    if marked(folder, &detection.marker) {
+        return vec![suite(detection.suite.clone(), PathBuf::from("."))];
+    }
+    let below: Vec<PathBuf> = skip::own_folders(folder)
+        .into_iter()
+        .filter(|below| marked(below, &detection.marker))
+        .filter_map(|below| below.file_name().map(PathBuf::from))
+        .collect();
+    let alone = below.len() == 1;
+    let name = |dir: &Path| {
+        if alone {
+            detection.suite.clone()
+        } else {
+            format!("{}-{}", detection.suite, dir.display())
+        }
+    };
+    below.into_iter().map(|dir| suite(name(&dir), dir)).collect()
+}
+
+fn marked(folder: &Path, marker: &Marker) -> bool {
+    match marker {
+        Marker::File(name) => folder.join(name).is_file(),
+        Marker::NodePackage(package) => depends_on(&folder.join("package.json"), package),
+        Marker::NodeScript(words) => has_script(&folder.join("package.json"), words),
+    }
+}
+
+fn has_script(package_json: &Path, words: &str) -> bool {
+    let text = read_small(package_json).unwrap_or_default();
+    let Ok(value) = serde_json::from_str::<serde_json::Value>(&text) else {
+        return false;
+    };
+    let scripts = value["scripts"].as_object().into_iter().flatten();
+    scripts
+        .filter_map(|(_, script)| script.as_str())
+        .any(|script| script.contains(words))
+}
+
+fn depends_on(package_json: &Path, package: &str) -> bool {
+    let text = read_small(package_json).unwrap_or_default();
+    let Ok(value) = serde_json::from_str::<serde_json::Value>(&text) else {
+        return false;
+    };
+    let lists = [
+        "dependencies",
+        "devDependencies",
+        "optionalDependencies",
+        "peerDependencies",
+    ];
+    lists.iter().any(|list| value[list].get(package).is_some())
+}
+
+/// The suite that serves Python tests with every registered backend that can, in the registry's order.
+fn python_suite(registry: &Registry) -> Option<Suite> {
+    let infos = python_runners(registry);
+    let mut suite = Suite::new(infos.first()?.framework.clone(), Vec::new());
+    suite.backend = infos.into_iter().map(|info| info.name).collect();
+    suite.detected = true;
+    Some(suite)
+}
+
+fn python_backends(registry: &Registry) -> Vec<String> {
+    python_runners(registry)
+        .into_iter()
+        .map(|info| info.name)
+        .collect()
+}
+
+fn python_runners(registry: &Registry) -> Vec<BackendInfo> {
+    let serves = |info: &BackendInfo| info.language == PYTHON && info.can(Capability::Run);
+    let mut runners: Vec<BackendInfo> = registry.infos().into_iter().filter(serves).collect();
+    // One framework: another one would find other tests, and so is no substitute for the first.
+    if let Some(framework) = runners.first().map(|info| info.framework.clone()) {
+        runners.retain(|info| info.framework == framework);
+    }
+    runners
+}
+
+/// Whether pytest is configured in `folder`, or files named as its tests are lie anywhere below.
+pub(super) fn has_python_tests(folder: &Path) -> bool {
+    pytest_is_configured(folder) || any_file_below(folder, is_python_test_file)
+}
+
+/// Whether a file in `folder` configures pytest.
+pub(super) fn pytest_is_configured(folder: &Path) -> bool {
+    const OWN_FILES: [&str; 4] = ["pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml"];
+    const SECTIONS: [(&str, &str); 4] = [
+        ("pyproject.toml", "[tool.pytest"),
+        ("tox.ini", "[pytest]"),
+        ("setup.cfg", "[tool:pytest]"),
+        ("setup.cfg", "[pytest]"),
+    ];
+    OWN_FILES.iter().any(|name| folder.join(name).is_file())
+        || SECTIONS
+            .iter()
+            .any(|(file, section)| has_line(&folder.join(file), section))
+}
+
+pub(super) fn is_python_test_file(name: &str) -> bool {
+    name == "conftest.py"
+        || name
+            .strip_suffix(".py")
+            .is_some_and(|stem| stem.starts_with("test_") || stem.ends_with("_test"))
+}
+
+fn is_python_file(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|end| end == "py")
+}
+
+fn has_python(folder: &Path) -> bool {
+    const FILES: [&str; 5] = [
+        "pyproject.toml",
+        "setup.py",
+        "setup.cfg",
+        "tox.ini",
+        "requirements.txt",
+    ];
+    FILES.iter().any(|name| folder.join(name).is_file()) || any_file_below(folder, is_python_file)
+}
+
+fn has_line(file: &Path, start: &str) -> bool {
+    read_small(file).is_some_and(|text| text.lines().any(|line| line.trim().starts_with(start)))
+}
+
+/// Looks for a regular file by its name, nearest folders first; gives up in trees too large to be looked through.
+fn any_file_below(top: &Path, wanted: fn(&str) -> bool) -> bool {
+    const MOST_FOLDERS: usize = 5_000;
+    let mut folders = std::collections::VecDeque::from([top.to_owned()]);
+    let mut seen = 0;
+    while let Some(folder) = folders.pop_front() {
+        seen += 1;
+        if seen > MOST_FOLDERS {
+            return false;
+        }
+        let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+        let found = |entry: fs::DirEntry| {
+            entry.file_name().to_str().is_some_and(wanted)
+                && entry.file_type().is_ok_and(|kind| !kind.is_dir())
+        };
+        if entries.into_iter().any(found) {
+            return true;
+        }
+        folders.extend(skip::own_folders(&folder));
+    }
+    false
+}
+
+/// A regular file of a project's own settings, if it is of a size that such a file can have.
+pub(super) fn read_small(file: &Path) -> Option<String> {
+    const MOST_BYTES: u64 = 4 * 1024 * 1024;
+    let mut options = fs::OpenOptions::new();
+    // A pipe must not hold us; what was looked at is what is read, however it grows meanwhile.
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(options.read(true), libc::O_NONBLOCK);
+    let file = options.read(true).open(file).ok()?;
+    let facts = file.metadata().ok()?;
+    if !facts.is_file() || facts.len() > MOST_BYTES {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    file.take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests;

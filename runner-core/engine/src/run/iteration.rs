@@ -1,0 +1,329 @@
+//! One execution of a plan: files laid, steps in order, lines read as they come, the books closed.
+
+use std::fs;
+use std::io;
+use std::path::{Component, Path};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::artifacts::Before;
+use super::output::Output;
+use super::prepare::Prepared;
+use super::reading::Reading;
+use super::record::Record;
+use super::{Engine, Order, blocking};
+use crate::process::{Cancel, Exited, Job, ProcessError};
+use crate::store::remove_tree;
+use runner_core::event::{EndCause, Ending, EndingKind, ExitMeaning, RunEvent};
+use runner_core::plan::{Artifacts, Plan, StdoutUse, Step, StepExit, Stream};
+use runner_core::report::{Iteration, Report};
+
+/// Between SIGTERM and SIGKILL when a time limit has passed and the suite says nothing.
+const GRACE: Duration = Duration::from_secs(2);
+/// The same after a cancel, a client that went away, or a signal.
+const CANCEL_GRACE: Duration = Duration::from_millis(500);
+
+/// A point in time, and the limit that led to it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Deadline {
+    pub(super) at: Instant,
+    pub(super) limit: Duration,
+}
+
+impl Deadline {
+    /// The end of this limit, of which some was used up already.
+    pub(super) fn after(limit: Duration, used: Duration) -> Option<Self> {
+        // A limit beyond the clock's range is none.
+        let at = Instant::now().checked_add(limit.saturating_sub(used))?;
+        Some(Self { at, limit })
+    }
+
+    pub(super) fn cause(self) -> EndCause {
+        self.passed_without(None)
+    }
+
+    /// It passed before a backend had answered, as is said in these words.
+    pub(super) fn passed_without(self, unanswered: Option<String>) -> EndCause {
+        EndCause::TimedOut {
+            limit_ms: self.limit.as_millis() as u64,
+            unanswered,
+        }
+    }
+}
+
+/// One iteration while it goes on.
+pub(super) struct Going<'a> {
+    pub(super) engine: &'a Engine,
+    pub(super) order: &'a Order,
+    pub(super) prepared: &'a Prepared,
+    pub(super) cancel: &'a Cancel,
+    pub(super) number: u32,
+    pub(super) deadline: Option<Deadline>,
+}
+
+/// What the steps left.
+#[derive(Default)]
+struct Steps {
+    exits: Vec<(usize, StepExit)>,
+    dumps: std::collections::BTreeMap<u32, String>,
+    /// `None`: all went their way.
+    ended: Option<EndCause>,
+}
+
+/// What [`Exited`] says of steps that were ended since their reader was lost.
+const NOBODY_READS: &str = "it was ended: its output could not be understood any more";
+
+impl Going<'_> {
+    /// Runs it to its end. `Done` if nothing but the tests themselves decided how it went.
+    pub(super) async fn run(&self, record: &mut Record<'_>) -> EndCause {
+        let started = Instant::now();
+        let plan = &self.prepared.plan;
+        record.emit(RunEvent::IterationStarted {
+            iteration: self.number,
+        });
+        let before = match blocking(|| self.lay_files(plan)) {
+            Ok(before) => before,
+            Err(cause) => return cause,
+        };
+        let mut reading = Reading::new(self.order, &self.prepared.request, self.prepared.owners.clone());
+        let mut output = Output::default();
+        let steps = self.steps(&mut reading, &mut output, record).await;
+        let ended = steps.ended;
+        let given_up = blocking(|| {
+            let mut files = before.collect(&plan.artifacts);
+            files.dumps = steps.dumps;
+            let (ending, unanswered) = self.read_rest(reading, &steps.exits, &files, record);
+            let output_tail = record.output_tail(output);
+            let given_up = self.given_up(&ending, unanswered);
+            record.emit(RunEvent::IterationEnded {
+                iteration: self.number,
+                ending: Some(ending),
+                duration_s: started.elapsed().as_secs_f64(),
+                output_tail,
+            });
+            given_up
+        });
+        match (ended, given_up) {
+            // Both passed: the tests' time, and the backend's that reads them. The one with more words.
+            (Some(EndCause::TimedOut { .. }), Some(given_up @ EndCause::TimedOut { .. })) => given_up,
+            (ended, given_up) => ended.or(given_up).unwrap_or(EndCause::Done),
+        }
+    }
+
+    /// Why nobody waited for the whole of the reading, if so: a backend in another process may hang while the steps
+    /// themselves are over.
+    fn given_up(&self, ending: &Ending, unanswered: Option<String>) -> Option<EndCause> {
+        if !matches!(ending.kind, EndingKind::Cut | EndingKind::Broken) {
+            return None;
+        }
+        let overdue = self.deadline.filter(|deadline| Instant::now() >= deadline.at);
+        if self.cancel.is_asked() {
+            let by = self.cancel.by().to_owned();
+            return Some(EndCause::Cancelled { by });
+        }
+        overdue.map(|deadline| deadline.passed_without(unanswered))
+    }
+
+    /// How the framework ended, and, if a backend had not answered when nobody waited any more, that in words.
+    fn read_rest(
+        &self,
+        reading: Reading,
+        exits: &[(usize, StepExit)],
+        files: &Artifacts,
+        record: &mut Record<'_>,
+    ) -> (Ending, Option<String>) {
+        let (events, ending, unanswered) = reading.finish(exits, files);
+        record.tests(self.number, events);
+        let green_exit = ending.kind == EndingKind::Completed && ending.exit == ExitMeaning::Ok;
+        let failed = |report: &Report| {
+            let seen = report.iterations.get(self.number as usize - 1);
+            seen.is_some_and(Iteration::has_failures)
+        };
+        if green_exit && record.report().look(failed) {
+            record
+                .warn("the exit code says that all is well, but tests failed; the failures count".to_owned());
+        }
+        (ending, unanswered)
+    }
+
+    /// Empties the plan's folder, lays its files, and looks at what may be taken for this run's reports.
+    fn lay_files(&self, plan: &Plan) -> Result<Before, EndCause> {
+        let folder = &self.prepared.request.scratch;
+        let lay = || -> io::Result<Before> {
+            remove_tree(folder)?;
+            fs::create_dir(folder)?;
+            for file in &plan.files {
+                let inside = file
+                    .path
+                    .components()
+                    .all(|part| matches!(part, Component::Normal(_)));
+                if !inside {
+                    return Err(io::Error::other(format!(
+                        "{} is outside the scratch",
+                        file.path.display()
+                    )));
+                }
+                let path = folder.join(&file.path);
+                path.parent().map_or(Ok(()), fs::create_dir_all)?;
+                fs::write(&path, &file.contents)?;
+            }
+            Ok(Before::look(&plan.artifacts))
+        };
+        lay().map_err(|error| EndCause::Failed {
+            code: "no_scratch".to_owned(),
+            message: format!("the run's own files could not be written: {error}"),
+            hint: None,
+        })
+    }
+
+    /// All steps in order. A later one runs only after exits of 0, or if it is to run always; none after a time
+    /// limit or a cancel.
+    async fn steps(&self, reading: &mut Reading, output: &mut Output, record: &mut Record<'_>) -> Steps {
+        let mut steps = Steps::default();
+        for (index, step) in self.prepared.plan.steps.iter().enumerate() {
+            let all_well = steps.exits.iter().all(|(_, exit)| exit.code == Some(0));
+            if !all_well && !step.always {
+                continue;
+            }
+            if self.cancel.is_asked() {
+                steps.ended = Some(EndCause::Cancelled {
+                    by: self.cancel.by().to_owned(),
+                });
+                break;
+            }
+            let ran = self.step(index, step, reading, output, record).await;
+            let lost = reading.is_lost();
+            let (exit, ended) = match ran {
+                Ok(mut exited) => {
+                    if lost && exited.exit.cancelled && !self.cancel.is_asked() {
+                        exited.exit.cancelled = false;
+                        exited.exit.note = Some(format!("{}: {NOBODY_READS}", step.name));
+                    }
+                    if exited.dropped_bytes > 0 {
+                        let bytes = exited.dropped_bytes;
+                        record.warn(format!(
+                            "{bytes} bytes of overlong output lines of {} were left out",
+                            step.name
+                        ));
+                    }
+                    steps.dumps.extend(exited.dumps);
+                    let ended = self.ended_by_us(&exited.exit);
+                    (exited.exit, ended)
+                }
+                Err(error) => not_run(index, step, &error, record),
+            };
+            record.emit(RunEvent::StepExited {
+                iteration: self.number,
+                exit: exit.clone(),
+            });
+            steps.exits.push((index, exit));
+            steps.ended = ended;
+            if lost || steps.ended.is_some() {
+                break;
+            }
+        }
+        steps
+    }
+
+    async fn step(
+        &self,
+        index: usize,
+        step: &Step,
+        reading: &mut Reading,
+        output: &mut Output,
+        record: &mut Record<'_>,
+    ) -> Result<Exited, ProcessError> {
+        let job = self.job(step);
+        let number = self.number;
+        let own = Cancel::new();
+        let mut sink = |stream: Stream, lines: Vec<String>| {
+            if stream != Stream::Channel {
+                record.output(output, &lines);
+            }
+            let events = reading.lines(index, stream, lines);
+            record.tests(number, events);
+            if reading.is_lost() {
+                own.ask("qaas");
+            }
+        };
+        tokio::select! {
+            exited = self.engine.supervisor.run(job, &own, &mut sink) => exited,
+            never = self.cancel.pass_on(&own) => match never {},
+        }
+    }
+
+    fn job(&self, step: &Step) -> Job {
+        let words = step.launcher.iter().chain(&step.args).map(Into::into);
+        Job {
+            name: step.name.clone(),
+            argv: std::iter::once(step.program.clone().into_os_string())
+                .chain(words)
+                .collect(),
+            env: self.prepared.environment.for_step(step),
+            cwd: step.cwd.clone(),
+            channel: step.channel,
+            stdout_file: self.stdout_file(step).map(Path::to_owned),
+            deadline: self.deadline.map(|deadline| deadline.at),
+            grace: self.order.suite.grace.unwrap_or(GRACE),
+            cancel_grace: CANCEL_GRACE,
+            on_deadline: step.on_deadline.clone(),
+            limits: self.order.suite.limits,
+        }
+    }
+
+    fn stdout_file(&self, step: &Step) -> Option<&Path> {
+        let StdoutUse::File(name) = &step.stdout else {
+            return None;
+        };
+        let planned = self.prepared.plan.artifacts.iter();
+        planned
+            .filter(|artifact| artifact.name == *name)
+            .map(|artifact| artifact.path.as_path())
+            .next()
+    }
+
+    fn ended_by_us(&self, exit: &StepExit) -> Option<EndCause> {
+        if exit.cancelled {
+            return Some(EndCause::Cancelled {
+                by: self.cancel.by().to_owned(),
+            });
+        }
+        if !exit.timed_out {
+            return None;
+        }
+        self.deadline.map(Deadline::cause)
+    }
+}
+
+/// A step that could not be started or watched. The first one ends the run; a later one costs its own result.
+fn not_run(
+    index: usize,
+    step: &Step,
+    error: &ProcessError,
+    record: &mut Record<'_>,
+) -> (StepExit, Option<EndCause>) {
+    let exit = StepExit {
+        step: step.name.clone(),
+        note: Some(error.to_string()),
+        ..StepExit::default()
+    };
+    if index > 0 {
+        record.warn(format!("{}: {error}", step.name));
+        return (exit, None);
+    }
+    let (code, hint) = match error {
+        ProcessError::Start { .. } => ("no_program", None),
+        ProcessError::WorkingFolder { .. } => ("bad_cwd", None),
+        ProcessError::Supervisor { .. } => (
+            "supervision",
+            Some("run it again; `qaas doctor` checks the supervision"),
+        ),
+    };
+    let cause = EndCause::Failed {
+        code: code.to_owned(),
+        message: error.to_string(),
+        hint: hint.map(str::to_owned),
+    };
+    (exit, Some(cause))
+}

@@ -1,0 +1,262 @@
+//! Runs orders: owns order, limits, status and the cleaning of strings. One async function for every caller.
+
+mod artifacts;
+pub mod clean;
+mod environment;
+mod iteration;
+mod output;
+mod patience;
+mod prepare;
+mod reading;
+mod record;
+
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+pub use self::environment::{ChildEnvironment, child_environment};
+
+use self::clean::{Cleaner, Redactor};
+use self::iteration::{Deadline, Going};
+use self::patience::Until;
+use self::prepare::Prepared;
+use self::record::Record;
+use crate::config::{Env, Suite};
+use crate::environment::Environment;
+use crate::policy::Policy;
+use crate::process::{Cancel, Supervisor};
+use crate::store::Store;
+use runner_core::backend::{Mode, TestBackend, UNANSWERED, UNSUPPORTED};
+use runner_core::event::{EndCause, RunEvent};
+use runner_core::facts::Project;
+use runner_core::panic::panic_text;
+use runner_core::report::{Iteration, Report, SharedReport};
+use runner_core::selector::Selection;
+
+/// Everything a run needs, resolved. Made by `ops`.
+pub struct Order {
+    /// The tool that asked.
+    pub tool: &'static str,
+    pub mode: Mode,
+    pub suite: Suite,
+    pub backend: Arc<dyn TestBackend>,
+    /// Wraps the backend's plan to measure coverage.
+    pub coverage: Option<Arc<dyn TestBackend>>,
+    pub coverage_paths: Vec<String>,
+    /// Preferred backends that could not be used.
+    pub passed_over: Vec<String>,
+    pub project: Project,
+    pub selection: Selection,
+    /// The selection as it was asked for, for the record.
+    pub asked: Vec<String>,
+    pub keyword: Option<String>,
+    pub markers: Option<String>,
+    pub max_failures: Option<u32>,
+    pub workers: Option<String>,
+    pub extra_args: Vec<String>,
+    /// Real path inside the root.
+    pub cwd: PathBuf,
+    /// At least 1.
+    pub iterations: u32,
+    /// For one iteration.
+    pub timeout: Option<Duration>,
+    /// For all of them.
+    pub total_timeout: Option<Duration>,
+    pub policy: Policy,
+    pub env: Env,
+    /// What the record says first: something that was left out of this run, and why.
+    pub warnings: Vec<String>,
+}
+
+/// Called with every event of a run, in order, strings already clean. Must be quick.
+pub type EventSink<'a> = &'a mut (dyn FnMut(&RunEvent) + Send);
+
+/// Runs orders, a bounded number at once, first come first served.
+#[derive(Clone)]
+pub struct Engine {
+    pub supervisor: Supervisor,
+    /// `None`: nothing is stored (no usable state folder); scratches then go to the system's temporary folder.
+    pub store: Option<Store>,
+    pub environment: Arc<Environment>,
+    slots: Arc<tokio::sync::Semaphore>,
+}
+
+impl Engine {
+    /// `slots`: how many runs go at once.
+    pub fn new(supervisor: Supervisor, store: Option<Store>, environment: Environment, slots: usize) -> Self {
+        Self {
+            supervisor,
+            store,
+            environment: Arc::new(environment),
+            slots: Arc::new(tokio::sync::Semaphore::new(slots.max(1))),
+        }
+    }
+
+    /// Carries out an order. Always ends with one final event, and a report that is the fold of what the sink saw; it
+    /// grows in `report`, which must be new.
+    /// `run_id` is made by [`new_run_id`]. The first event comes before the run waits for its slot, so a report without
+    /// an iteration is a queued run.
+    pub async fn run(
+        &self,
+        run_id: String,
+        order: Order,
+        cancel: Cancel,
+        report: SharedReport,
+        sink: EventSink<'_>,
+    ) -> Arc<Report> {
+        let mut record = Record::new(report, sink, Cleaner::new(self.redactor(&order)));
+        let cause = guarded(self.carry_out(&run_id, &order, &cancel, &mut record)).await;
+        blocking(|| record.finish(cause))
+    }
+
+    async fn carry_out(
+        &self,
+        run_id: &str,
+        order: &Order,
+        cancel: &Cancel,
+        record: &mut Record<'_>,
+    ) -> EndCause {
+        let mut facts = self.facts(run_id, order);
+        let until = Until::new(cancel);
+        let begun = Instant::now();
+        let whole = |limit: Option<Duration>| limit.and_then(|limit| Deadline::after(limit, Duration::ZERO));
+        let limit = sooner(whole(order.timeout), whole(order.total_timeout));
+        until.deadline(limit.map(|limit| limit.at));
+        let prepared = blocking(|| {
+            let prepared = self.prepare(order, &mut facts, &until);
+            // What was refused is no run: the last one stays the last one.
+            let refused = matches!(&prepared, Err(EndCause::Failed { code, .. }) if code == UNSUPPORTED);
+            record.begin(facts, self.store.as_ref().filter(|_| !refused));
+            prepared
+        });
+        for warning in &order.warnings {
+            record.warn(warning.clone());
+        }
+        let cancelled = || EndCause::Cancelled {
+            by: cancel.by().to_owned(),
+        };
+        let prepared = match prepared {
+            Ok(prepared) => prepared,
+            Err(_) if cancel.is_asked() => return cancelled(),
+            Err(cause) => return overdue(cause, limit),
+        };
+        let used = begun.elapsed();
+        let _slot = tokio::select! {
+            biased;
+            () = cancel.asked() => return cancelled(),
+            slot = self.slots.acquire() => slot.expect("the slots are never closed"),
+        };
+        let cause = self
+            .iterate(order, &prepared, cancel, (&until, used), record)
+            .await;
+        blocking(|| {
+            let failed = |report: &Report| report.iterations.iter().any(Iteration::has_failures);
+            if order.policy.private_folders && record.report().look(failed) {
+                record.keep_temporary_files(&prepared.tmp());
+            }
+            drop(prepared);
+        });
+        cause
+    }
+
+    /// All iterations. One that runs into its own limit does not stop the others: how often that happens is what
+    /// a repeated run is for. `used`: how much of the time limits the plan has taken.
+    async fn iterate(
+        &self,
+        order: &Order,
+        prepared: &Prepared,
+        cancel: &Cancel,
+        (until, used): (&Until, Duration),
+        record: &mut Record<'_>,
+    ) -> EndCause {
+        let total = order.total_timeout.and_then(|limit| Deadline::after(limit, used));
+        let mut end = EndCause::Done;
+        for number in 1..=order.iterations.max(1) {
+            if cancel.is_asked() {
+                return EndCause::Cancelled {
+                    by: cancel.by().to_owned(),
+                };
+            }
+            if let Some(total) = total.filter(|total| total.at <= Instant::now()) {
+                return total.cause();
+            }
+            let used = if number == 1 { used } else { Duration::ZERO };
+            let own = order.timeout.and_then(|limit| Deadline::after(limit, used));
+            let deadline = sooner(own, total);
+            until.deadline(deadline.map(|deadline| deadline.at));
+            let going = Going {
+                engine: self,
+                order,
+                prepared,
+                cancel,
+                number,
+                deadline,
+            };
+            match going.run(record).await {
+                EndCause::Done => {}
+                timed_out @ EndCause::TimedOut { .. } => end = timed_out,
+                stopped => return stopped,
+            }
+        }
+        end
+    }
+
+    fn redactor(&self, order: &Order) -> Option<Redactor> {
+        let caller = self.environment.vars.iter().chain(&order.env.set);
+        order
+            .policy
+            .redact
+            .then(|| Redactor::new(caller.map(|(name, value)| (name.as_str(), value.as_str()))))
+    }
+}
+
+/// The end of a run whose plan was not made: by its time limit, if a backend had not answered by then.
+fn overdue(cause: EndCause, limit: Option<Deadline>) -> EndCause {
+    match (cause, limit) {
+        (EndCause::Failed { code, message, .. }, Some(limit)) if code == UNANSWERED => {
+            limit.passed_without(Some(message))
+        }
+        (cause, _) => cause,
+    }
+}
+
+fn sooner(own: Option<Deadline>, total: Option<Deadline>) -> Option<Deadline> {
+    [own, total]
+        .into_iter()
+        .flatten()
+        .min_by_key(|deadline| deadline.at)
+}
+
+/// Runs a future to its end, or to its panic: a fault of qaas ends the run with a word, not the server.
+async fn guarded(work: impl Future<Output = EndCause>) -> EndCause {
+    let mut work = pin!(work);
+    let ended = poll_fn(
+        |context| match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context))) {
+            Ok(Poll::Pending) => Poll::Pending,
+            Ok(Poll::Ready(cause)) => Poll::Ready(Ok(cause)),
+            Err(panic) => Poll::Ready(Err(panic)),
+        },
+    );
+    ended.await.unwrap_or_else(|panic| EndCause::Failed {
+        code: "internal".to_owned(),
+        message: format!("qaas itself failed: {}", panic_text(panic.as_ref())),
+        hint: Some("this is a fault of qaas; what was read before it is in the report".to_owned()),
+    })
+}
+
+/// Does something that takes time without keeping other tasks of this thread from going on.
+pub fn blocking<T>(work: impl FnOnce() -> T) -> T {
+    use tokio::runtime::{Handle, RuntimeFlavor};
+    match Handle::try_current() {
+        Ok(handle) if handle.runtime_flavor() == RuntimeFlavor::MultiThread => {
+            tokio::task::block_in_place(work)
+        }
+        _ => work(),
+    }
+}
