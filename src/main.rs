@@ -17,13 +17,13 @@ use clap::Parser;
 
 use crate::cli::Cli;
 
-/// The hidden first argument of the supervising process (see `engine::process`).
+/// The hidden first argument of the supervising process (see `process`).
 pub(crate) const SUPERVISE: &str = "__supervise";
 
 fn main() -> ExitCode {
     // Before anything else: the supervisor is small, single-threaded and knows nothing of the rest.
     if std::env::args_os().nth(1).as_deref() == Some(OsStr::new(SUPERVISE)) {
-        return ExitCode::from(u8::try_from(engine::process::supervise_main()).unwrap_or(1));
+        return ExitCode::from(u8::try_from(process::supervise_main()).unwrap_or(1));
     }
     if std::env::args_os().nth(1).as_deref() == Some(OsStr::new(library_host::COMMAND)) {
         return library_host::main(std::env::args_os().skip(2).collect());

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use engine::environment::Environment;
-use engine::process::Supervisor;
+use process::Supervisor;
 
 /// A snapshot of the process's environment.
 #[expect(

@@ -3,8 +3,8 @@
 use std::io;
 use std::time::Duration;
 
-use engine::process::Cancel;
 use ops::LiveRuns;
+use process::Cancel;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 

@@ -1,7 +1,7 @@
 //! Stored runs as resources, for clients that read them. Nothing depends on it: `get_run` reaches the same.
 
-use engine::process::Cancel;
 use ops::{Desk, Tool};
+use process::Cancel;
 use rmcp::ErrorData;
 use rmcp::model::{
     ErrorCode, ProtocolVersion, ReadResourceResponse, ReadResourceResult, ResourceContents, ResourceTemplate,

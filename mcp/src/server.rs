@@ -6,9 +6,9 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use engine::process::Cancel;
 use engine::project;
 use ops::{Desk, ErrorKind, OpError, Tool};
+use process::Cancel;
 use rmcp::ErrorData;
 use rmcp::ServerHandler;
 use rmcp::model::{

@@ -8,11 +8,11 @@ use std::time::Duration;
 use engine::config::{ConfigError, Settings};
 use engine::environment::Environment;
 use engine::policy::Policy;
-use engine::process::Supervisor;
 use engine::project::Overrides;
 use engine::run::Engine;
 use engine::store::Store;
 use ops::{Desk, LiveRuns};
+use process::Supervisor;
 use runner_core::affected::{AffectedFinder, AffectedTest, AffectedTests};
 use runner_core::registry::Registry;
 

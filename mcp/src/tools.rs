@@ -1,8 +1,8 @@
 //! Calling a tool by name: JSON in, an answer that fits out. The server and `qaas call` both go through here.
 
-use engine::process::Cancel;
 use engine::run::EventSink;
 use ops::{Desk, OpError, Tool};
+use process::Cancel;
 use serde_json::{Map, Value};
 
 use crate::excerpt::{self, Excerpt};

@@ -1,6 +1,6 @@
 //! What is known about a directory and a run before anything starts: values found by reading.
 //!
-//! Discovery ([`crate::project`] on the upper floor) fills them in; backends only look.
+//! Discovery (the engine's `project`) fills them in; backends only look.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

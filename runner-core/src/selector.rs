@@ -1,7 +1,7 @@
 //! Which tests: a type made once at the door, never a bare string after it.
 //!
 //! Here is what can be told from the text alone. What needs the disk (does it exist, does it stay inside the
-//! root) is done by [`crate::project::resolve`], the only maker of path selectors in the running product.
+//! root) is done by the engine's `project::resolve`, the only maker of path selectors in the running product.
 
 use std::ffi::OsStr;
 use std::path::Path;

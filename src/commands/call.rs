@@ -1,9 +1,9 @@
 //! `qaas call`: a tool, exactly as an agent would call it. One JSON value on standard output.
 
 use engine::policy::Policy;
-use engine::process::guard_memory;
 use mcp::{Face, Reply};
 use ops::{Desk, OpError, Tool};
+use process::guard_memory;
 use runner_core::registry::nearest;
 use serde_json::{Map, Value};
 

@@ -1,8 +1,8 @@
 //! `qaas mcp`: serves the tools to agents.
 
 use engine::policy::Policy;
-use engine::process::{guard_memory, private_stdio};
 use mcp::{HttpOptions, serve_http, serve_stdio};
+use process::{guard_memory, private_stdio};
 
 use super::output::complain;
 use super::run::fail;

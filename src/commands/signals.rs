@@ -1,6 +1,6 @@
 //! Ctrl-C and SIGTERM: the first asks a run to end with grace, the second ends it at once.
 
-use engine::process::Cancel;
+use process::Cancel;
 
 /// A cancel that the process's signals ask for.
 pub(super) fn cancel() -> Cancel {

@@ -1,4 +1,4 @@
-//! A plug-in's process: the supervised peer of `engine::process`, as the transport of the plug-in protocol.
+//! A plug-in's process: the supervised peer of `process`, as the transport of the plug-in protocol.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use engine::environment::Environment;
-use engine::process::{Heard, Job, Limits, Peer, PeerEnd, Supervisor};
 use exec_plugin::host::{Farewell, Launch, Parting, Received, Transport};
+use process::{Heard, Job, Limits, Peer, PeerEnd, Supervisor};
 use runner_core::backend::BackendError;
 use runner_core::wire::{COOKIE, MAX_LINE};
 

@@ -7,8 +7,8 @@ mod wire;
 
 use std::io::{Read, Write};
 
-use engine::process::Cancel;
 use ops::Desk;
+use process::Cancel;
 use rmcp::ServiceExt;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio_util::sync::CancellationToken;

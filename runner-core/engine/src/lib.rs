@@ -6,7 +6,6 @@ pub mod digest;
 pub mod environment;
 pub mod junit;
 pub mod policy;
-pub mod process;
 pub mod project;
 pub mod run;
 pub mod run_id;

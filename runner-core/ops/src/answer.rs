@@ -7,8 +7,8 @@ use super::{
     Desk, NextCall, OpError, affected_tests, cancel_run, get_coverage, get_run, list_tests, prepare,
     run_n_times, run_single, run_suite,
 };
-use engine::process::Cancel;
 use engine::run::EventSink;
+use process::Cancel;
 use runner_core::model::Status;
 
 /// The tools, by the names that agents know them by.

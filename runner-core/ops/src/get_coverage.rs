@@ -15,10 +15,10 @@ use super::{
     Desk, EnvironmentFacts, ErrorKind, NextCall, OpError, Row, Scope, TAIL_CHARS, Tool, Totals, cut, words,
 };
 use engine::config::CoverageChoice;
-use engine::process::Cancel;
 use engine::project;
 use engine::run::{EventSink, Order};
 use engine::run_id::new_run_id;
+use process::Cancel;
 use runner_core::backend::{Capability, Mode, Need, TestBackend};
 use runner_core::model::{CollectionError, Coverage, Status, Unfinished};
 use runner_core::report::Report;

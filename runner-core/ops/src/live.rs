@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
 
-use engine::process::Cancel;
+use process::Cancel;
 use runner_core::event::{EndCause, RunEvent};
 use runner_core::report::{Report, SharedReport};
 

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use super::{Desk, Tool, locate, prepare};
-use engine::process::Cancel;
 use engine::run::Order;
 use engine::run_id::new_run_id;
+use process::Cancel;
 use runner_core::backend::{Capability, Mode};
 use runner_core::selector::{Selection, Selector};
 use runner_core::visible::visible;

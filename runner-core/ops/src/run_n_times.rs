@@ -16,9 +16,9 @@ use super::unanswered::{cwd_argument, unanswered};
 
 use super::{Desk, EnvironmentFacts, ErrorKind, MAX_REPEATS, NextCall, OpError, Scope, Tool, cut, words};
 use engine::policy::Caller;
-use engine::process::Cancel;
 use engine::run::{EventSink, Order};
 use engine::run_id::new_run_id;
+use process::Cancel;
 use runner_core::backend::Mode;
 use runner_core::event::RunEvent;
 use runner_core::model::{CollectionError, Outcome, Status};

@@ -13,9 +13,9 @@ use super::{
     Desk, EnvironmentFacts, ErrorKind, NextCall, OUTPUT_CHARS, OpError, Row, Scope, TAIL_CHARS, Tool, cut,
     words,
 };
-use engine::process::Cancel;
 use engine::run::{EventSink, Order};
 use engine::run_id::new_run_id;
+use process::Cancel;
 use runner_core::backend::Mode;
 use runner_core::model::{CollectionError, Outcome, Status, Unfinished};
 use runner_core::report::{Iteration, Report};

@@ -11,9 +11,9 @@ use super::{
     Changes, Desk, EnvironmentFacts, ErrorKind, NextCall, OpError, Row, Scope, TAIL_CHARS, Tool, Totals,
     changes, cut, get_run, suites, words,
 };
-use engine::process::Cancel;
 use engine::run::{EventSink, Order};
 use engine::run_id::new_run_id;
+use process::Cancel;
 use runner_core::backend::{Capability, Mode};
 use runner_core::model::{CollectionError, Outcome, Status, Unfinished};
 use runner_core::report::{Iteration, Report};

@@ -5,9 +5,9 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::time::Duration;
 
-use engine::process::{Job, Limits};
 use engine::store::Store;
 use ops::Desk;
+use process::{Job, Limits};
 use tokio::time::Instant;
 
 use super::check::Check;

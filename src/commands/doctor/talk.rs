@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
-use engine::process::Session;
+use process::Session;
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
 

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use conformance::{Bench, Case, Finding, Sample};
 use engine::environment::Environment;
-use engine::process::Supervisor;
 use engine::project::Overrides;
+use process::Supervisor;
 use runner_core::backend::{
     BackendError, BackendInfo, Capability, Mode, OutputReader, RunRequest, TestBackend,
 };

@@ -11,7 +11,7 @@ use super::node::dotted;
 use super::settings::{CommandBackend, CoverageChoice, Env, McpSettings, Place, Settings, Suite};
 use super::values::{Places, grace, inside, size, time_limit};
 use super::words::{BackendTable, CoverageWord, DurationWord, NameList, SizeWord};
-use crate::process::Limits;
+use process::Limits;
 use runner_core::backend::{NAMES, is_name};
 
 /// Smaller answers cannot hold even a status and the way to the rest; over MCP larger ones are not sent.

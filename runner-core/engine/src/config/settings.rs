@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::process::Limits;
+use process::Limits;
 
 /// A repository's configuration, ready to use.
 #[derive(Clone, Debug, Default, PartialEq)]

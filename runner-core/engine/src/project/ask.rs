@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::error::ProjectError;
 use super::packages::{Packages, normal};
 use crate::environment::Environment;
-use crate::process::{Cancel, Job, Limits, Supervisor};
+use process::{Cancel, Job, Limits, Supervisor};
 use runner_core::facts::Interpreter;
 use runner_core::plan::Stream;
 

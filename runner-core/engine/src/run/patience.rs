@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use tokio::time::Instant;
 
-use crate::process::Cancel;
+use process::Cancel;
 use runner_core::backend::Waits;
 
 /// The end of a run's patience: a cancel, or the present iteration's deadline. Shared with the run's backends.

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use engine::process::Cancel;
 use engine::run_id::new_run_id;
+use process::Cancel;
 use proptest::prelude::*;
 use runner_core::event::RunEvent;
 use runner_core::report::SharedReport;

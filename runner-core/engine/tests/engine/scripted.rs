@@ -15,10 +15,10 @@ use std::time::Duration;
 use engine::config::{Env, Suite};
 use engine::environment::Environment;
 use engine::policy::Policy;
-use engine::process::{Cancel, Supervisor};
 use engine::run::{Engine, Order};
 use engine::run_id::new_run_id;
 use engine::store::Store;
+use process::{Cancel, Supervisor};
 use runner_core::backend::{
     BackendError, BackendInfo, Capability, Mode, OutputReader, RunRequest, TestBackend,
 };
@@ -28,6 +28,13 @@ use runner_core::model::{CollectionError, Coverage, Failure, Outcome, Phase, Tes
 use runner_core::plan::{Artifact, Artifacts, Lines, Plan, ScratchFile, Step, StepExit};
 use runner_core::report::{Report, SharedReport};
 use runner_core::selector::Selection;
+
+pub(crate) fn supervisor() -> Supervisor {
+    Supervisor {
+        program: env!("CARGO_BIN_EXE_qaas-engine-supervisor").into(),
+        args: vec!["__supervise".into()],
+    }
+}
 
 /// Runs `script` with `sh`; `more` are later steps: name, script, always.
 #[derive(Clone, Default)]
@@ -270,12 +277,8 @@ impl Bench {
         for (name, value) in vars {
             environment.vars.insert((*name).to_owned(), (*value).to_owned());
         }
-        let supervisor = Supervisor {
-            program: env!("CARGO_BIN_EXE_qaas-test-supervisor").into(),
-            args: vec!["__supervise".into()],
-        };
         let store = Store::open(&folder.path().join("state")).unwrap();
-        let engine = Engine::new(supervisor, Some(store), environment, 1);
+        let engine = Engine::new(supervisor(), Some(store), environment, 1);
         Self { folder, engine }
     }
 

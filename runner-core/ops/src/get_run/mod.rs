@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::arguments::Reader;
 use super::{Answer, Desk, OpError, Tool, get_coverage, list_tests, run_n_times, run_single, run_suite};
-use engine::process::Cancel;
+use process::Cancel;
 use runner_core::model::Outcome;
 use runner_core::report::Report;
 

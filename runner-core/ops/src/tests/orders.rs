@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::*;
 use crate::{Scope, Tool, affected_tests, call, run_n_times, run_single, run_suite};
 use engine::config::ConfigError;
-use engine::process::Cancel;
+use process::Cancel;
 use runner_core::selector::Selector;
 
 fn code<T>(result: Result<T, OpError>) -> String {

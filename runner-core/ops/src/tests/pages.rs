@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::*;
 use crate::{Answer, cancel_run, get_run};
-use engine::process::Cancel;
 use engine::run_id::new_run_id;
+use process::Cancel;
 use runner_core::model::Status;
 
 fn events(report_of: Script, run_id: &str) -> Vec<RunEvent> {

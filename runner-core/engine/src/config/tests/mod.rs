@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::*;
-use crate::process::Limits;
+use process::Limits;
 
 fn good(text: &str) -> Settings {
     parse(Path::new("qaas.toml"), text).unwrap()

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::process::Limits;
+use crate::Limits;
 use runner_core::plan::Dump;
 
 /// The first line that the supervising process writes. Another program, started by mistake, does not write it.

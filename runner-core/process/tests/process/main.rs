@@ -2,7 +2,6 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-mod ask;
 mod attack;
 mod common;
 mod mark;

@@ -24,7 +24,7 @@ mod tests {
     use rustix::process::Signal;
 
     use super::send;
-    use crate::process::linux::proc;
+    use crate::linux::proc;
 
     #[test]
     #[expect(clippy::disallowed_methods, reason = "a process to signal")]

@@ -29,8 +29,8 @@ const COUNTING: Duration = Duration::from_millis(100);
 /// Processes that SIGKILL did not end (they hang in the kernel) are waited for after the answer, this long.
 const AFTERWARDS: Duration = Duration::from_secs(60);
 
-/// What [`crate::process::supervise_main`] does on Linux.
-pub(in crate::process) fn main() -> i32 {
+/// What [`crate::supervise_main`] does on Linux.
+pub(crate) fn main() -> i32 {
     match supervise() {
         Ok(()) => 0,
         // There is nobody to tell: the server sees the socket's end of file and says so.

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use engine::process::Job;
+use process::Job;
 
 use crate::common::python;
 

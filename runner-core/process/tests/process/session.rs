@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use engine::process::{Parting, Session};
+use process::{Parting, Session};
 
 use crate::common::sh;
 

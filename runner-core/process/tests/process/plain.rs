@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::process::{Cancel, ProcessError};
+use process::{Cancel, ProcessError};
 use runner_core::plan::{Dump, Stream};
 
 use crate::common::{job, python, run, run_with, sh, supervisor, within};

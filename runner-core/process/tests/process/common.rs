@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::time::Duration;
 
-use engine::process::{Cancel, Exited, Job, Limits, ProcessError, Supervisor};
+use process::{Cancel, Exited, Job, Limits, ProcessError, Supervisor};
 use runner_core::plan::Stream;
 use tokio::time::Instant;
 

@@ -6,7 +6,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, getuid, setrlimit};
 
 use super::cgroup::Kept;
 use super::proc;
-use crate::process::Limits;
+use crate::Limits;
 
 /// Seconds between SIGXCPU and SIGKILL.
 const CPU_GRACE: u64 = 5;

@@ -6,7 +6,7 @@ use rustix::process::{geteuid, getpid};
 
 use super::cgroup::{self, Cgroup, Kept};
 use super::proc;
-use crate::process::Limits;
+use crate::Limits;
 
 /// What was set up for one run, in its supervising process.
 #[derive(Debug, Default)]
@@ -41,7 +41,7 @@ fn must_count(kept: Kept) -> bool {
 }
 
 /// Tier and limits in words, for `environment` and `doctor`.
-pub(in crate::process) fn describe(limits: &Limits) -> BTreeMap<String, String> {
+pub(crate) fn describe(limits: &Limits) -> BTreeMap<String, String> {
     let kept = cgroup::keeps(limits);
     let tier = match kept {
         Some(_) => "subreaper and cgroup",

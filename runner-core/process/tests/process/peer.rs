@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use engine::process::{Heard, Job, Peer, PeerEnd};
+use process::{Heard, Job, Peer, PeerEnd};
 
 use crate::common::{job, python, sh, supervisor};
 

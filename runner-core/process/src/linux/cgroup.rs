@@ -11,7 +11,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use super::proc;
-use crate::process::Limits;
+use crate::Limits;
 
 /// A cgroup's name is `qaas-NAMESPACE-PID-START` of the supervising process that made it, so that it can be told
 /// whether anyone still looks after it. Numbers of another pid namespace say nothing here.

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::control::{Ended, MainExit};
 use super::orphans::{self, Lost};
 use super::run::Heard;
-use crate::process::Job;
+use crate::Job;
 
 /// For a sweep.
 const SWEEP: Duration = Duration::from_millis(900);

@@ -8,7 +8,7 @@ use engine::environment::Environment;
 use engine::project::ask;
 use runner_core::facts::Interpreter;
 
-use crate::common::supervisor;
+use crate::scripted::supervisor;
 
 fn environment(more: &[(&str, &str)]) -> Environment {
     #[expect(

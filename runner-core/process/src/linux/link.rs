@@ -18,8 +18,8 @@ use tokio::net::UnixStream;
 use super::control::{FromSupervisor, HANDSHAKE, Inbox, ToSupervisor, line};
 use super::orphans::{self, Lost};
 use super::proc;
-use crate::process::output::{ChildEnds, watched};
-use crate::process::{ProcessError, Supervisor};
+use crate::output::{ChildEnds, watched};
+use crate::{ProcessError, Supervisor};
 
 /// A program that does not say the handshake within this time is none of ours. Generous: the machine may be busy.
 const HANDSHAKE_TIME: Duration = Duration::from_secs(20);

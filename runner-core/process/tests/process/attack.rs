@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use engine::process::{Cancel, ProcessError, Supervisor};
+use process::{Cancel, ProcessError, Supervisor};
 
 use crate::common::{job, run, run_until_a_line, run_with, supervisor, within};
 use crate::mark::nasty;

@@ -9,8 +9,8 @@ use super::control::{Ended, FromSupervisor, MainExit, Refused, Task, ToSuperviso
 use super::link::Link;
 use super::lost;
 use super::supervise::{LEAK_GRACE, LINGER};
-use crate::process::output::{self, ChildEnds, Output};
-use crate::process::{Cancel, Exited, Job, LineSink, ProcessError, Supervisor};
+use crate::output::{self, ChildEnds, Output};
+use crate::{Cancel, Exited, Job, LineSink, ProcessError, Supervisor};
 use runner_core::plan::StepExit;
 
 /// After the grace: what the supervising process may take for asking for stacks, killing and answering. Then the
@@ -23,7 +23,7 @@ const WAKE: Duration = Duration::from_secs(1);
 /// For the supervising process to be gone after its last word.
 const REAP: Duration = Duration::from_millis(500);
 
-pub(in crate::process) async fn run(
+pub(crate) async fn run(
     supervisor: &Supervisor,
     job: Job,
     cancel: &Cancel,
@@ -36,7 +36,7 @@ pub(in crate::process) async fn run(
     run_opened(supervisor, job, opened, cancel, sink).await
 }
 
-pub(in crate::process) async fn run_opened(
+pub(crate) async fn run_opened(
     supervisor: &Supervisor,
     job: Job,
     (output, ends): (Output, ChildEnds),

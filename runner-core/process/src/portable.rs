@@ -216,7 +216,7 @@ mod tests {
 
     use tokio::time::Instant;
 
-    use crate::process::{Cancel, Exited, Job, Limits, ProcessError};
+    use crate::{Cancel, Exited, Job, Limits, ProcessError};
 
     fn sh(script: &str) -> Job {
         Job {

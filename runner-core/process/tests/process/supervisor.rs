@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
-use engine::process::{Cancel, Job, Limits, Supervisor, guard_memory, private_stdio, supervise_main};
+use process::{Cancel, Job, Limits, Supervisor, guard_memory, private_stdio, supervise_main};
 
 fn main() -> std::process::ExitCode {
     let args: Vec<std::ffi::OsString> = std::env::args_os().skip(1).collect();

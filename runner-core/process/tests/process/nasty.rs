@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::process::Limits;
+use process::Limits;
 use runner_core::plan::Stream;
 
 use crate::common::{Outcome, run, supervisor, within};
