@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::fault::Fault;
-use crate::table::string;
+use crate::keys::string;
 use crate::words::{Item, Piece, Slot, Word};
 
 /// A command line.

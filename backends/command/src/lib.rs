@@ -9,6 +9,8 @@ mod coverage;
 mod fault;
 mod formats;
 mod id;
+mod keys;
+mod layout;
 mod plan;
 mod presets;
 mod reader;

@@ -1,25 +1,20 @@
 //! From a request to command lines.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use runner_core::backend::{BackendError, Capability, Mode, RunRequest, UNSUPPORTED};
 use runner_core::facts::Project;
 use runner_core::plan::{Artifact, Plan, ScratchFile, StdoutUse, Step};
 use runner_core::selector::Selector;
 
-use crate::spec::{CoverageSpec, ReportPlace, Source, Spec, has};
+use crate::layout::{Asked, IDS_FILE, keyword, report_name, step_name};
+use crate::spec::{CoverageSpec, Source, Spec, has};
 use crate::values::{Selected, Values};
-use crate::words::{Item, Slot};
+use crate::words::Slot;
 
 /// The most bytes of selected ids in one command line; a longer selection becomes several steps. Linux takes
 /// 128 KiB in one word, and quoting for a pattern may double an id.
 const STEP_BYTES: usize = 48 * 1024;
-
-/// What a request comes to for this backend.
-pub(crate) struct Asked<'a> {
-    pub(crate) items: &'a [Item],
-    pub(crate) report: &'a ReportPlace,
-}
 
 /// The plan of a request.
 pub(crate) fn plan(
@@ -61,29 +56,6 @@ pub(crate) fn plan(
         add_step(&mut plan, name, spec, &asked, &values)?;
     }
     Ok(plan)
-}
-
-/// The artifact that is the coverage report.
-pub(crate) const COVERAGE: &str = "coverage";
-
-pub(crate) const IDS_FILE: &str = "selected.txt";
-
-/// The name of the step of this number, counted from 0.
-pub(crate) fn step_name(name: &str, number: usize) -> String {
-    match number {
-        0 => name.to_owned(),
-        later => format!("{name} ({})", later + 1),
-    }
-}
-
-/// What {report} stands for in the step of this number: a file that no earlier run can have left.
-pub(crate) fn report_file(scratch: &Path, report: &ReportPlace, number: usize) -> PathBuf {
-    scratch.join(format!("report-{}.{}", number + 1, report.format.extension()))
-}
-
-/// The artifact that is the report of the step of this number.
-pub(crate) fn report_name(number: usize) -> String {
-    format!("report {}", number + 1)
 }
 
 fn asked<'a>(name: &str, spec: &'a Spec, request: &RunRequest) -> Result<Asked<'a>, BackendError> {
@@ -165,26 +137,6 @@ fn check(name: &str, asked: &Asked<'_>, request: &RunRequest) -> Result<(), Back
         .with_hint("leave one of them out"));
     }
     Ok(())
-}
-
-/// The one keyword expression; frameworks do not share a way to join several.
-pub(crate) fn keyword(request: &RunRequest) -> Result<Option<String>, BackendError> {
-    let selected = request
-        .selection
-        .selectors
-        .iter()
-        .filter_map(|selector| match selector {
-            Selector::Keyword { expression } => Some(expression),
-            _ => None,
-        });
-    let mut all = selected.chain(&request.keyword);
-    match (all.next(), all.next()) {
-        (first, None) => Ok(first.cloned()),
-        _ => Err(
-            BackendError::new(UNSUPPORTED, "one keyword expression at a time, please")
-                .with_hint("join them into one, in the framework's own language"),
-        ),
-    }
 }
 
 fn words(request: &RunRequest, suite_dir: &Path) -> Vec<Selected> {

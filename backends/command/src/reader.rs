@@ -12,7 +12,7 @@ use runner_core::selector::Selector;
 
 use crate::formats::{Format, LineReader, Said};
 use crate::id::Fields;
-use crate::plan::{COVERAGE, keyword, report_file, report_name, step_name};
+use crate::layout::{COVERAGE, keyword, report_file, report_name, step_name};
 use crate::spec::{ReportPlace, Source, Spec};
 use crate::words::{Piece, Slot};
 

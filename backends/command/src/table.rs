@@ -13,6 +13,7 @@ use crate::coverage::{COVERAGE_FORMATS, CoverageFormat};
 use crate::fault::{Fault, suggest};
 use crate::formats::Format;
 use crate::id::Template;
+use crate::keys::{below, known_keys, map, string, strings, text};
 use crate::spec::{CoverageSpec, Exits, Listing, ReportPlace, Source, Spec, has};
 use crate::words::{Item, Piece, Slot, Word};
 
@@ -85,58 +86,6 @@ pub(crate) fn read(name: &str, table: &Map<String, Value>) -> Result<Spec, Fault
         coverage: table.get("coverage").map(coverage).transpose()?,
     };
     Ok(spec)
-}
-
-fn known_keys(parent: &str, table: &Map<String, Value>, known: &[&str]) -> Result<(), Fault> {
-    match table.keys().find(|key| !known.contains(&key.as_str())) {
-        None => Ok(()),
-        Some(key) => Err(Fault::new(
-            below(parent, key),
-            format!("there is no key `{key}` here"),
-            suggest(key, known, "keys that may stand here"),
-        )),
-    }
-}
-
-fn below(parent: &str, key: &str) -> String {
-    if parent.is_empty() {
-        key.to_owned()
-    } else {
-        format!("{parent}.{key}")
-    }
-}
-
-pub(crate) fn string<'a>(key: &str, value: &'a Value) -> Result<&'a str, Fault> {
-    value
-        .as_str()
-        .ok_or_else(|| Fault::new(key, "must be a string", "put it between double quotes"))
-}
-
-fn text(table: &Map<String, Value>, key: &str) -> Result<Option<String>, Fault> {
-    let value = table.get(key).map(|value| string(key, value)).transpose()?;
-    Ok(value.map(str::to_owned))
-}
-
-fn map<'a>(key: &str, value: &'a Value, example: &str) -> Result<&'a Map<String, Value>, Fault> {
-    value.as_object().ok_or_else(|| {
-        Fault::new(
-            key,
-            "must be a table",
-            format!("write it as `{key} = {{ {example} }}`"),
-        )
-    })
-}
-
-fn strings<'a>(key: &str, value: &'a Value) -> Result<Vec<&'a str>, Fault> {
-    let items = value.as_array().ok_or_else(|| {
-        Fault::new(
-            key,
-            "must be a list of strings",
-            format!("write `{key} = [\"…\"]`"),
-        )
-    })?;
-    let item = |(number, item)| string(&format!("{key}[{number}]"), item);
-    items.iter().enumerate().map(item).collect()
 }
 
 /// A report that is named in the command must be read, and one that is to be read must be named.

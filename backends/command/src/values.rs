@@ -7,7 +7,7 @@ use runner_core::backend::{BackendError, RunRequest};
 use runner_core::facts::Project;
 use runner_core::plan::{Artifact, Plan};
 
-use crate::plan::{Asked, COVERAGE, IDS_FILE, keyword, report_file};
+use crate::layout::{Asked, COVERAGE, IDS_FILE, keyword, report_file};
 use crate::spec::{CoverageSpec, Spec, has};
 use crate::words::{Item, Piece, Slot, Word};
 
