@@ -4,18 +4,18 @@ use serde_json::Value;
 
 use crate::fault::Fault;
 use crate::keys::string;
-use crate::words::{Item, Piece, Slot, Word};
+use crate::template::{Arg, Placeholder, Segment, Template};
 
 /// A command line.
-pub(crate) fn command(key: &str, value: &Value) -> Result<Vec<Item>, Fault> {
+pub(crate) fn command(key: &str, value: &Value) -> Result<Vec<Arg>, Fault> {
     let command = items(key, value)?;
     check_program(key, &command)?;
-    check_slots(key, &command)?;
+    check_placeholders(key, &command)?;
     Ok(command)
 }
 
 /// A list of words, and of lists of words that belong together.
-pub(crate) fn items(key: &str, value: &Value) -> Result<Vec<Item>, Fault> {
+pub(crate) fn items(key: &str, value: &Value) -> Result<Vec<Arg>, Fault> {
     let items = match value {
         Value::Array(items) => items,
         Value::String(line) => {
@@ -37,11 +37,11 @@ pub(crate) fn items(key: &str, value: &Value) -> Result<Vec<Item>, Fault> {
     for (number, item) in items.iter().enumerate() {
         let key = format!("{key}[{number}]");
         command.push(match item {
-            Value::String(_) => Item::Word(word(&key, item)?),
+            Value::String(_) => Arg::Template(word(&key, item)?),
             Value::Array(group) => {
                 let words = group.iter().enumerate();
                 let words = words.map(|(inner, item)| word(&format!("{key}[{inner}]"), item));
-                Item::Group(words.collect::<Result<_, _>>()?)
+                Arg::Group(words.collect::<Result<_, _>>()?)
             }
             _ => return Err(Fault::new(key, "must be a word", "put it between double quotes")),
         });
@@ -49,7 +49,7 @@ pub(crate) fn items(key: &str, value: &Value) -> Result<Vec<Item>, Fault> {
     Ok(command)
 }
 
-pub(crate) fn word(key: &str, value: &Value) -> Result<Word, Fault> {
+pub(crate) fn word(key: &str, value: &Value) -> Result<Template, Fault> {
     let text = string(key, value)?;
     if text.contains('\0') {
         return Err(Fault::new(
@@ -58,15 +58,18 @@ pub(crate) fn word(key: &str, value: &Value) -> Result<Word, Fault> {
             "no argument can hold one",
         ));
     }
-    Word::parse(text).map_err(|(message, hint)| Fault::new(key, message, hint))
+    Template::parse(text).map_err(|(message, hint)| Fault::new(key, message, hint))
 }
 
-fn check_program(key: &str, command: &[Item]) -> Result<(), Fault> {
+fn check_program(key: &str, command: &[Arg]) -> Result<(), Fault> {
     let hint = "the first item is the program: its name on PATH, a path in the repository, or \"{python}\"";
     match command.first() {
         None => Err(Fault::new(key, "is empty", hint)),
-        Some(Item::Word(Word(pieces)))
-            if matches!(pieces.as_slice(), [Piece::Text(_) | Piece::Slot(Slot::Python)]) =>
+        Some(Arg::Template(Template(segments)))
+            if matches!(
+                segments.as_slice(),
+                [Segment::Text(_) | Segment::Placeholder(Placeholder::Python)]
+            ) =>
         {
             Ok(())
         }
@@ -75,20 +78,20 @@ fn check_program(key: &str, command: &[Item]) -> Result<(), Fault> {
 }
 
 /// Whether every placeholder has a value wherever it stands.
-pub(crate) fn check_slots(key: &str, command: &[Item]) -> Result<(), Fault> {
+pub(crate) fn check_placeholders(key: &str, command: &[Arg]) -> Result<(), Fault> {
     for (number, item) in command.iter().enumerate() {
-        let is_group = matches!(item, Item::Group(_));
+        let is_group = matches!(item, Arg::Group(_));
         for (inner, word) in item.words().iter().enumerate() {
             let place = if is_group {
                 format!("{key}[{number}][{inner}]")
             } else {
                 format!("{key}[{number}]")
             };
-            for slot in word.bare_slots() {
-                let name = slot.name();
+            for placeholder in word.bare_placeholders() {
+                let name = placeholder.name();
                 // A list of its own is there once for each of them.
                 let repeated = is_group && matches!(key, "run" | "list");
-                if slot.is_of_one() && key != "single" && !repeated {
+                if placeholder.is_of_one() && key != "single" && !repeated {
                     return Err(Fault::new(
                         place,
                         format!("{{{name}}} has no value here: a run may be of several tests"),
@@ -98,7 +101,7 @@ pub(crate) fn check_slots(key: &str, command: &[Item]) -> Result<(), Fault> {
                         ),
                     ));
                 }
-                if slot == Slot::Coverage && key != "coverage.args" {
+                if placeholder == Placeholder::Coverage && key != "coverage.args" {
                     let hint = "write it in `coverage = { args = [\"…={coverage}\"] }`";
                     return Err(Fault::new(
                         place,
@@ -106,8 +109,9 @@ pub(crate) fn check_slots(key: &str, command: &[Item]) -> Result<(), Fault> {
                         hint,
                     ));
                 }
-                let narrowed = matches!(slot, Slot::RegexOfIds | Slot::IdsFile) && key == "single";
-                if slot.may_be_absent() && !is_group && !narrowed {
+                let narrowed =
+                    matches!(placeholder, Placeholder::RegexOfIds | Placeholder::IdsFile) && key == "single";
+                if placeholder.may_be_absent() && !is_group && !narrowed {
                     return Err(Fault::new(
                         place,
                         format!("{{{name}}} has no value in runs that ask for nothing of the kind"),

@@ -30,11 +30,11 @@ const FIELDS: [(&str, Field); 4] = [
 
 /// `{file}::{classname}::{name}`: each field with the text that stands before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Template {
+pub(crate) struct IdTemplate {
     parts: Vec<(String, Field)>,
 }
 
-impl Template {
+impl IdTemplate {
     /// Reads a template. The error is a message and a hint.
     pub(crate) fn parse(text: &str) -> Result<Self, (String, String)> {
         let names: Vec<&str> = FIELDS.iter().map(|(name, _)| *name).collect();
@@ -132,13 +132,13 @@ mod tests {
 
     #[test]
     fn an_id_is_made_of_the_fields_that_are_there_and_taken_apart_again() {
-        let template = Template::parse("{file}::{classname}::{name}").unwrap();
+        let template = IdTemplate::parse("{file}::{classname}::{name}").unwrap();
         let id = template.id(&fields("a/b.rb", "Sums", "adds [a::b]"));
         assert_eq!(id, "a/b.rb::Sums::adds [a::b]");
         assert_eq!(template.name_in(&id), "Sums::adds [a::b]");
         assert_eq!(template.id(&fields("a/b.rb", "", "adds")), "a/b.rb::adds");
         assert_eq!(template.id(&fields("", "", "adds")), "adds");
-        assert_eq!(Template::parse("{name}").unwrap().name_in("a::b"), "a::b");
+        assert_eq!(IdTemplate::parse("{name}").unwrap().name_in("a::b"), "a::b");
     }
 
     #[test]
@@ -151,7 +151,7 @@ mod tests {
             ("x{name}", "begins with"),
             ("{name", "without"),
         ] {
-            let (message, _) = Template::parse(text).unwrap_err();
+            let (message, _) = IdTemplate::parse(text).unwrap_err();
             assert!(message.contains(expected), "{text}: {message}");
         }
     }

@@ -6,11 +6,11 @@ use runner_core::backend::{BackendError, RunRequest, UNSUPPORTED};
 use runner_core::selector::Selector;
 
 use crate::spec::ReportPlace;
-use crate::words::Item;
+use crate::template::Arg;
 
 /// What a request comes to for this backend.
 pub(crate) struct Asked<'a> {
-    pub(crate) items: &'a [Item],
+    pub(crate) items: &'a [Arg],
     pub(crate) report: &'a ReportPlace,
 }
 

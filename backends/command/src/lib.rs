@@ -16,8 +16,8 @@ mod presets;
 mod reader;
 mod spec;
 mod table;
+mod template;
 mod values;
-mod words;
 
 use std::sync::Arc;
 

@@ -9,8 +9,8 @@ use runner_core::selector::Selector;
 
 use crate::layout::{Asked, IDS_FILE, keyword, report_name, step_name};
 use crate::spec::{CoverageSpec, Source, Spec, has};
+use crate::template::Placeholder;
 use crate::values::{Selected, Values};
-use crate::words::Slot;
 
 /// The most bytes of selected ids in one command line; a longer selection becomes several steps. Linux takes
 /// 128 KiB in one word, and quoting for a pattern may double an id.
@@ -27,10 +27,10 @@ pub(crate) fn plan(
     let asked = asked(name, spec, request)?;
     check(name, &asked, request)?;
     let ids = words(request, &project.dir);
-    let by_file = has(asked.items, Slot::IdsFile);
+    let by_file = has(asked.items, Placeholder::IdsFile);
     let groups = if by_file { vec![ids] } else { split(ids) };
     let many = groups.len() > 1;
-    let fixed = matches!(&asked.report.source, Source::File(word) if word.slots().next().is_none());
+    let fixed = matches!(&asked.report.source, Source::File(word) if word.placeholders().next().is_none());
     if many && (fixed || measured.is_some()) {
         return Err(BackendError::new(
             "too_many_ids",
@@ -83,17 +83,29 @@ fn asked<'a>(name: &str, spec: &'a Spec, request: &RunRequest) -> Result<Asked<'
 /// Refuses what the command line has no place for: silently running something else would be a lie.
 fn check(name: &str, asked: &Asked<'_>, request: &RunRequest) -> Result<(), BackendError> {
     let rows = [
-        (keyword(request)?.is_some(), Slot::Keyword, "keyword expressions"),
-        (request.markers.is_some(), Slot::Markers, "marker expressions"),
+        (
+            keyword(request)?.is_some(),
+            Placeholder::Keyword,
+            "keyword expressions",
+        ),
+        (
+            request.markers.is_some(),
+            Placeholder::Markers,
+            "marker expressions",
+        ),
         (
             request.max_failures.is_some(),
-            Slot::MaxFailures,
+            Placeholder::MaxFailures,
             "a number of failures to stop after",
         ),
-        (request.workers.is_some(), Slot::Workers, "a number of workers"),
+        (
+            request.workers.is_some(),
+            Placeholder::Workers,
+            "a number of workers",
+        ),
     ];
-    for (wanted, slot, what) in rows {
-        if wanted && request.mode == Mode::Run && !has(asked.items, slot) {
+    for (wanted, placeholder, what) in rows {
+        if wanted && request.mode == Mode::Run && !has(asked.items, placeholder) {
             return Err(
                 BackendError::new(UNSUPPORTED, format!("backend `{name}` cannot take {what}"))
                     .with_hint("run without it, or name another backend with --backend NAME"),
@@ -101,16 +113,16 @@ fn check(name: &str, asked: &Asked<'_>, request: &RunRequest) -> Result<(), Back
         }
     }
     let narrowing = [
-        Slot::Ids,
-        Slot::Files,
-        Slot::Names,
-        Slot::RegexOfIds,
-        Slot::IdsFile,
-        Slot::Id,
-        Slot::File,
-        Slot::Name,
+        Placeholder::Ids,
+        Placeholder::Files,
+        Placeholder::Names,
+        Placeholder::RegexOfIds,
+        Placeholder::IdsFile,
+        Placeholder::Id,
+        Placeholder::File,
+        Placeholder::Name,
     ];
-    let narrows = narrowing.iter().any(|slot| has(asked.items, *slot));
+    let narrows = narrowing.iter().any(|placeholder| has(asked.items, *placeholder));
     let named = request
         .selection
         .selectors
@@ -123,7 +135,7 @@ fn check(name: &str, asked: &Asked<'_>, request: &RunRequest) -> Result<(), Back
         )
         .with_hint("add {ids...}, {files...} or {regex_of_ids} to its `run`"));
     }
-    let pattern = has(asked.items, Slot::RegexOfIds)
+    let pattern = has(asked.items, Placeholder::RegexOfIds)
         && request
             .selection
             .selectors
@@ -226,7 +238,7 @@ fn add_step(
         Source::Stdout => {
             let path = values
                 .single
-                .get(Slot::Report.name())
+                .get(Placeholder::Report.name())
                 .cloned()
                 .unwrap_or_default();
             step.stdout = StdoutUse::File(report.clone());

@@ -46,7 +46,7 @@ const PATTERN: &str =
 
 fn by_pattern() -> Value {
     let run: Value = serde_json::from_str(PATTERN).unwrap();
-    json!({"run": run, "report": {"format": "tap"}, "joint": " "})
+    json!({"run": run, "report": {"format": "tap"}, "separator": " "})
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::formats::{Format, LineReader, Said};
 use crate::id::Fields;
 use crate::layout::{COVERAGE, keyword, report_file, report_name, step_name};
 use crate::spec::{ReportPlace, Source, Spec};
-use crate::words::{Piece, Slot};
+use crate::template::{Placeholder, Segment};
 
 pub(crate) struct Reader {
     name: String,
@@ -166,7 +166,7 @@ impl Reader {
             return None;
         };
         let hint = match state {
-            ArtifactState::Missing if word.slots().next().is_some() => {
+            ArtifactState::Missing if word.placeholders().next().is_some() => {
                 "look at what the command printed; then whether the option that is given {report} is the one that names the \
                  report's file (`qaas check` shows the planned command)"
             }
@@ -185,15 +185,17 @@ impl Reader {
     fn report_words(&self, step: usize) -> String {
         match &self.report.source {
             Source::File(word) => {
-                let piece = |piece: &Piece| match piece {
-                    Piece::Text(text) => text.clone(),
-                    Piece::Slot(Slot::Report) => {
+                let segment = |segment: &Segment| match segment {
+                    Segment::Text(text) => text.clone(),
+                    Segment::Placeholder(Placeholder::Report) => {
                         let path = report_file(&self.scratch, &self.report, step);
                         path.display().to_string()
                     }
-                    Piece::Slot(_) | Piece::SlotOr(..) => self.scratch.display().to_string(),
+                    Segment::Placeholder(_) | Segment::PlaceholderOr(..) => {
+                        self.scratch.display().to_string()
+                    }
                 };
-                let path: String = word.0.iter().map(piece).collect();
+                let path: String = word.0.iter().map(segment).collect();
                 format!("the report {path}")
             }
             Source::Stdout | Source::Channel if self.report.format == Format::Lines => {

@@ -31,18 +31,18 @@ fn exit(code: Option<i32>) -> StepExit {
     }
 }
 
-/// Reads a stream in pieces of so many lines.
+/// Reads a stream in segments of so many lines.
 fn streamed(
     table: &Value,
     request: &RunRequest,
     text: &str,
-    piece: usize,
+    segment: usize,
     code: Option<i32>,
 ) -> (Vec<TestEvent>, Ending) {
     let mut reader = backend(table).reader(request);
     let mut events = Vec::new();
     let lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    for lines in lines.chunks(piece.max(1)) {
+    for lines in lines.chunks(segment.max(1)) {
         let lines = Lines {
             step: 0,
             stream: Stream::Stdout,
@@ -263,9 +263,9 @@ fn reading_is_chunk_proof() {
     for (format, text) in recorded {
         let table = json!({"run": ["tool"], "report": {"format": format, "path": "stdout"}});
         let whole = streamed(&table, &request(vec![]), text, usize::MAX, Some(1));
-        for piece in [1, 7] {
+        for segment in [1, 7] {
             assert_eq!(
-                streamed(&table, &request(vec![]), text, piece, Some(1)),
+                streamed(&table, &request(vec![]), text, segment, Some(1)),
                 whole,
                 "{format}"
             );

@@ -10,23 +10,23 @@ use runner_core::registry::Marker;
 
 use crate::coverage::CoverageFormat;
 use crate::formats::Format;
-use crate::id::Template;
-use crate::words::{Item, Slot, Word};
+use crate::id::IdTemplate;
+use crate::template::{Arg, Placeholder, Template};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Spec {
     pub(crate) framework: String,
     pub(crate) language: String,
-    pub(crate) run: Vec<Item>,
+    pub(crate) run: Vec<Arg>,
     /// For exactly one test, where `run` will not do.
-    pub(crate) single: Option<Vec<Item>>,
+    pub(crate) single: Option<Vec<Arg>>,
     pub(crate) list: Option<Listing>,
     pub(crate) report: ReportPlace,
-    pub(crate) id: Template,
+    pub(crate) id: IdTemplate,
     /// What stands between the parts of a name in the framework's own pattern, for `{regex_of_ids}`.
-    pub(crate) joint: String,
+    pub(crate) separator: String,
     pub(crate) exit: Exits,
-    pub(crate) env: BTreeMap<String, Word>,
+    pub(crate) env: BTreeMap<String, Template>,
     /// Relative to the request's working folder.
     pub(crate) cwd: Option<PathBuf>,
     /// Laid into the scratch first.
@@ -40,14 +40,14 @@ pub(crate) struct Spec {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CoverageSpec {
     pub(crate) format: CoverageFormat,
-    pub(crate) path: Word,
+    pub(crate) path: Template,
     /// Words that make the command measure.
-    pub(crate) args: Vec<Item>,
+    pub(crate) args: Vec<Arg>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Listing {
-    pub(crate) items: Vec<Item>,
+    pub(crate) items: Vec<Arg>,
     pub(crate) report: ReportPlace,
 }
 
@@ -63,7 +63,7 @@ pub(crate) enum Source {
     /// The private event channel, which is the command's standard input.
     Channel,
     /// A file; relative paths are seen from the step's working folder.
-    File(Word),
+    File(Template),
 }
 
 /// What exit codes mean. A code that stands nowhere is the framework's trouble, unless `failed` is open.
@@ -104,23 +104,23 @@ impl Exits {
 }
 
 impl Spec {
-    pub(crate) fn run_has(&self, slot: Slot) -> bool {
-        has(&self.run, slot)
+    pub(crate) fn run_has(&self, placeholder: Placeholder) -> bool {
+        has(&self.run, placeholder)
     }
 
     /// Whether a run can be narrowed to tests by their ids.
     pub(crate) fn takes_ids(&self) -> bool {
         let narrowing = [
-            Slot::Ids,
-            Slot::Names,
-            Slot::RegexOfIds,
-            Slot::IdsFile,
-            Slot::Files,
-            Slot::Id,
-            Slot::Name,
-            Slot::File,
+            Placeholder::Ids,
+            Placeholder::Names,
+            Placeholder::RegexOfIds,
+            Placeholder::IdsFile,
+            Placeholder::Files,
+            Placeholder::Id,
+            Placeholder::Name,
+            Placeholder::File,
         ];
-        narrowing.iter().any(|slot| self.run_has(*slot))
+        narrowing.iter().any(|placeholder| self.run_has(*placeholder))
     }
 
     /// What it can do, told from what the table gives.
@@ -130,9 +130,9 @@ impl Spec {
             (Capability::Run, true),
             (Capability::List, self.list.is_some()),
             (Capability::Single, self.single.is_some() || self.takes_ids()),
-            (Capability::Keyword, self.run_has(Slot::Keyword)),
+            (Capability::Keyword, self.run_has(Placeholder::Keyword)),
             (Capability::Stream, streams),
-            (Capability::MaxFailures, self.run_has(Slot::MaxFailures)),
+            (Capability::MaxFailures, self.run_has(Placeholder::MaxFailures)),
             (Capability::Coverage, self.coverage.is_some()),
             (Capability::Names, !self.id.begins_with_file()),
         ];
@@ -143,7 +143,7 @@ impl Spec {
     }
 }
 
-pub(crate) fn has(items: &[Item], wanted: Slot) -> bool {
-    let mut words = items.iter().flat_map(Item::words);
-    words.any(|word| word.slots().any(|slot| slot == wanted))
+pub(crate) fn has(items: &[Arg], wanted: Placeholder) -> bool {
+    let mut words = items.iter().flat_map(Arg::words);
+    words.any(|word| word.placeholders().any(|placeholder| placeholder == wanted))
 }

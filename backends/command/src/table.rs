@@ -8,14 +8,14 @@ use runner_core::plan::ScratchFile;
 use runner_core::registry::Marker;
 use serde_json::{Map, Value};
 
-use crate::command_line::{check_slots, command, items, word};
+use crate::command_line::{check_placeholders, command, items, word};
 use crate::coverage::{COVERAGE_FORMATS, CoverageFormat};
 use crate::fault::{Fault, suggest};
 use crate::formats::Format;
-use crate::id::Template;
+use crate::id::IdTemplate;
 use crate::keys::{below, known_keys, map, string, strings, text};
 use crate::spec::{CoverageSpec, Exits, Listing, ReportPlace, Source, Spec, has};
-use crate::words::{Item, Piece, Slot, Word};
+use crate::template::{Arg, Placeholder, Segment, Template};
 
 const KEYS: [&str; 16] = [
     "run",
@@ -24,7 +24,7 @@ const KEYS: [&str; 16] = [
     "report",
     "list_report",
     "id",
-    "joint",
+    "separator",
     "exit",
     "env",
     "cwd",
@@ -54,9 +54,9 @@ pub(crate) fn read(name: &str, table: &Map<String, Value>) -> Result<Spec, Fault
     let report = report_place("report", report)?;
     let id = match table.get("id") {
         Some(id) => {
-            Template::parse(string("id", id)?).map_err(|(message, hint)| Fault::new("id", message, hint))?
+            IdTemplate::parse(string("id", id)?).map_err(|(message, hint)| Fault::new("id", message, hint))?
         }
-        None => Template::parse(report.format.usual_id()).expect("the formats' own templates are right"),
+        None => IdTemplate::parse(report.format.usual_id()).expect("the formats' own templates are right"),
     };
     let single = table
         .get("single")
@@ -77,7 +77,7 @@ pub(crate) fn read(name: &str, table: &Map<String, Value>) -> Result<Spec, Fault
         list,
         report,
         id,
-        joint: text(table, "joint")?.unwrap_or_else(|| "::".to_owned()),
+        separator: text(table, "separator")?.unwrap_or_else(|| "::".to_owned()),
         exit: table.get("exit").map(exits).transpose()?.unwrap_or_default(),
         env,
         cwd: table.get("cwd").map(|value| folder("cwd", value)).transpose()?,
@@ -91,17 +91,18 @@ pub(crate) fn read(name: &str, table: &Map<String, Value>) -> Result<Spec, Fault
 /// A report that is named in the command must be read, and one that is to be read must be named.
 fn check_report_word(
     key: &str,
-    items: &[Item],
+    items: &[Arg],
     report: &ReportPlace,
-    env: &BTreeMap<String, Word>,
+    env: &BTreeMap<String, Template>,
 ) -> Result<(), Fault> {
-    let place =
-        |slot: Slot| matches!(&report.source, Source::File(word) if word.slots().any(|one| one == slot));
-    let told = |slot: Slot| {
-        let in_env = env.values().any(|word| word.slots().any(|one| one == slot));
-        in_env || has(items, slot)
+    let place = |placeholder: Placeholder| matches!(&report.source, Source::File(word) if word.placeholders().any(|one| one == placeholder));
+    let told = |placeholder: Placeholder| {
+        let in_env = env
+            .values()
+            .any(|word| word.placeholders().any(|one| one == placeholder));
+        in_env || has(items, placeholder)
     };
-    if has(items, Slot::Report) && !place(Slot::Report) {
+    if has(items, Placeholder::Report) && !place(Placeholder::Report) {
         return Err(Fault::new(
             key,
             "names {report}, which nothing reads",
@@ -109,8 +110,8 @@ fn check_report_word(
         ));
     }
     // A new folder for each run: a command that hears of it nowhere cannot leave anything in it.
-    let in_scratch = place(Slot::Report) || place(Slot::Scratch);
-    if in_scratch && !told(Slot::Report) && !told(Slot::Scratch) {
+    let in_scratch = place(Placeholder::Report) || place(Placeholder::Scratch);
+    if in_scratch && !told(Placeholder::Report) && !told(Placeholder::Scratch) {
         return Err(Fault::new(
             key,
             "does not say where the report is to be written: {report} stands neither in it nor in `env`, so no report could \
@@ -139,13 +140,13 @@ fn report_place(key: &str, value: &Value) -> Result<ReportPlace, Fault> {
     let path_key = below(key, "path");
     let source = match table.get("path") {
         None if format.streams() => Source::Stdout,
-        None => Source::File(Word(vec![Piece::Slot(Slot::Report)])),
+        None => Source::File(Template(vec![Segment::Placeholder(Placeholder::Report)])),
         Some(path) => match string(&path_key, path)? {
             "stdout" => Source::Stdout,
             "channel" if format.streams() => Source::Channel,
             "channel" => {
                 let hint = "write `path = \"{report}\"`";
-                return Err(Fault::new(path_key, "a report in one piece needs a file", hint));
+                return Err(Fault::new(path_key, "a report in one segment needs a file", hint));
             }
             _ => Source::File(report_path(&path_key, path)?),
         },
@@ -153,21 +154,21 @@ fn report_place(key: &str, value: &Value) -> Result<ReportPlace, Fault> {
     Ok(ReportPlace { format, source })
 }
 
-fn report_path(key: &str, value: &Value) -> Result<Word, Fault> {
+fn report_path(key: &str, value: &Value) -> Result<Template, Fault> {
     let word = word(key, value)?;
-    let fits = |slot: &Slot| match slot {
-        Slot::Scratch => true,
-        Slot::Coverage => key == "coverage.path",
-        slot => *slot == Slot::Report && key != "coverage.path",
+    let fits = |placeholder: &Placeholder| match placeholder {
+        Placeholder::Scratch => true,
+        Placeholder::Coverage => key == "coverage.path",
+        placeholder => *placeholder == Placeholder::Report && key != "coverage.path",
     };
-    if let Some(slot) = word.slots().find(|slot| !fits(slot)) {
+    if let Some(placeholder) = word.placeholders().find(|placeholder| !fits(placeholder)) {
         return Err(Fault::new(
             key,
-            format!("{{{}}} cannot be part of a report's path", slot.name()),
+            format!("{{{}}} cannot be part of a report's path", placeholder.name()),
             "write \"{report}\", \"stdout\", or a path relative to the working folder",
         ));
     }
-    if let [Piece::Text(path)] = word.0.as_slice() {
+    if let [Segment::Text(path)] = word.0.as_slice() {
         plain_path(key, path)?;
     }
     Ok(word)
@@ -191,7 +192,7 @@ fn folder(key: &str, value: &Value) -> Result<PathBuf, Fault> {
     plain_path(key, string(key, value)?)
 }
 
-fn listing(table: &Map<String, Value>, env: &BTreeMap<String, Word>) -> Result<Option<Listing>, Fault> {
+fn listing(table: &Map<String, Value>, env: &BTreeMap<String, Template>) -> Result<Option<Listing>, Fault> {
     let Some(list) = table.get("list") else {
         return match table.get("list_report") {
             None => Ok(None),
@@ -241,9 +242,9 @@ fn coverage(value: &Value) -> Result<CoverageSpec, Fault> {
         return Err(Fault::new("coverage", "the key `args` is missing", hint));
     };
     let args = items("coverage.args", args)?;
-    check_slots("coverage.args", &args)?;
+    check_placeholders("coverage.args", &args)?;
     let path = match table.get("path") {
-        None => Word(vec![Piece::Slot(Slot::Coverage)]),
+        None => Template(vec![Segment::Placeholder(Placeholder::Coverage)]),
         Some(path) => report_path("coverage.path", path)?,
     };
     Ok(CoverageSpec { format, path, args })
@@ -300,7 +301,7 @@ fn exits(value: &Value) -> Result<Exits, Fault> {
     })
 }
 
-fn environment(table: &Map<String, Value>) -> Result<BTreeMap<String, Word>, Fault> {
+fn environment(table: &Map<String, Value>) -> Result<BTreeMap<String, Template>, Fault> {
     let Some(value) = table.get("env") else {
         return Ok(BTreeMap::new());
     };
@@ -315,11 +316,12 @@ fn environment(table: &Map<String, Value>) -> Result<BTreeMap<String, Word>, Fau
             ));
         }
         let word = word(&key, value)?;
-        let always = |slot: &Slot| matches!(slot, Slot::Report | Slot::Scratch);
-        if let Some(slot) = word.slots().find(|slot| !always(slot)) {
+        let always =
+            |placeholder: &Placeholder| matches!(placeholder, Placeholder::Report | Placeholder::Scratch);
+        if let Some(placeholder) = word.placeholders().find(|placeholder| !always(placeholder)) {
             return Err(Fault::new(
                 key,
-                format!("{{{}}} cannot stand in a variable", slot.name()),
+                format!("{{{}}} cannot stand in a variable", placeholder.name()),
                 "{report} and {scratch} can",
             ));
         }
@@ -350,12 +352,12 @@ fn files(table: &Map<String, Value>) -> Result<Vec<ScratchFile>, Fault> {
     Ok(files)
 }
 
-fn needs(run: &[Item], table: &Map<String, Value>) -> Result<Vec<Need>, Fault> {
+fn needs(run: &[Arg], table: &Map<String, Value>) -> Result<Vec<Need>, Fault> {
     let mut needs = Vec::new();
-    if let Some(Item::Word(Word(pieces))) = run.first() {
-        match pieces.as_slice() {
-            [Piece::Slot(Slot::Python)] => needs.push(Need::Python),
-            [Piece::Text(program)] if !program.contains('/') => needs.push(Need::Program(program.clone())),
+    if let Some(Arg::Template(Template(segments))) = run.first() {
+        match segments.as_slice() {
+            [Segment::Placeholder(Placeholder::Python)] => needs.push(Need::Python),
+            [Segment::Text(program)] if !program.contains('/') => needs.push(Need::Program(program.clone())),
             _ => {}
         }
     }

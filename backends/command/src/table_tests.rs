@@ -43,7 +43,7 @@ const FAULTS: [(&str, &str, &str, &str); 35] = [
     (r#"{"report": "junit"}"#, "report", "must be a table", "{ format"),
     (r#"{"report": {"format": "junit", "path": "/tmp/x"}}"#, "report.path", "leads out", "relative"),
     (r#"{"report": {"format": "junit", "path": "../x"}}"#, "report.path", "leads out", "relative"),
-    (r#"{"report": {"format": "junit", "path": "channel"}}"#, "report.path", "one piece", "{report}"),
+    (r#"{"report": {"format": "junit", "path": "channel"}}"#, "report.path", "one segment", "{report}"),
     (r#"{"report": {"format": "tap"}}"#, "run", "which nothing reads", "path = \"{report}\""),
     (r#"{"run": ["tool", "{ids...}"]}"#, "run", "{report} stands neither in it", "--output={report}"),
     (r#"{"single": ["tool", "{id}"]}"#, "single", "no report could ever be found", "path = "),

@@ -9,7 +9,7 @@ use runner_core::plan::{Artifact, Plan};
 
 use crate::layout::{Asked, COVERAGE, IDS_FILE, keyword, report_file};
 use crate::spec::{CoverageSpec, Spec, has};
-use crate::words::{Item, Piece, Slot, Word};
+use crate::template::{Arg, Placeholder, Segment, Template};
 
 /// One selected file or test.
 #[derive(Clone, Debug)]
@@ -59,27 +59,30 @@ impl Values {
             }
         }
         let mut single = BTreeMap::new();
-        let mut set = |slot: Slot, value: Option<String>| {
+        let mut set = |placeholder: Placeholder, value: Option<String>| {
             if let Some(value) = value {
-                single.insert(slot.name(), value);
+                single.insert(placeholder.name(), value);
             }
         };
         let report = report_file(&request.scratch, asked.report, number);
-        set(Slot::Report, Some(report.display().to_string()));
-        set(Slot::Scratch, Some(request.scratch.display().to_string()));
-        set(Slot::Keyword, keyword(request).ok().flatten());
-        set(Slot::Markers, request.markers.clone());
+        set(Placeholder::Report, Some(report.display().to_string()));
+        set(Placeholder::Scratch, Some(request.scratch.display().to_string()));
+        set(Placeholder::Keyword, keyword(request).ok().flatten());
+        set(Placeholder::Markers, request.markers.clone());
         set(
-            Slot::MaxFailures,
+            Placeholder::MaxFailures,
             request.max_failures.map(|count| count.to_string()),
         );
-        set(Slot::Workers, request.workers.clone());
+        set(Placeholder::Workers, request.workers.clone());
         // A whole file beside single tests would be narrowed to nothing by a pattern of the tests.
         let only_tests = names.len() == ids.len() && !names.is_empty();
         let names = with_namesakes(names);
-        set(Slot::RegexOfIds, only_tests.then(|| pattern(&names, &spec.joint)));
+        set(
+            Placeholder::RegexOfIds,
+            only_tests.then(|| pattern(&names, &spec.separator)),
+        );
         let file = request.scratch.join(IDS_FILE).display().to_string();
-        set(Slot::IdsFile, (!ids.is_empty()).then_some(file));
+        set(Placeholder::IdsFile, (!ids.is_empty()).then_some(file));
         if let [id] = ids.as_slice() {
             single.extend(of_one(id, name_in(id)));
         }
@@ -93,17 +96,17 @@ impl Values {
         let words = ids.into_iter().map(|id| id.word).collect();
         let names = if only_tests { names } else { Vec::new() };
         let lists = [
-            (Slot::Ids, words),
-            (Slot::Files, files),
-            (Slot::Names, names),
-            (Slot::Args, args),
+            (Placeholder::Ids, words),
+            (Placeholder::Files, files),
+            (Placeholder::Names, names),
+            (Placeholder::Args, args),
         ];
         Self {
             number,
             single,
             lists: lists
                 .into_iter()
-                .map(|(slot, list)| (slot.name(), list))
+                .map(|(placeholder, list)| (placeholder.name(), list))
                 .collect(),
             each,
             cwd: spec
@@ -123,9 +126,9 @@ impl Values {
         plan: &mut Plan,
     ) -> Result<(), BackendError> {
         let path = request.scratch.join("coverage.out").display().to_string();
-        self.single.insert(Slot::Coverage.name(), path);
+        self.single.insert(Placeholder::Coverage.name(), path);
         let mut words = self.words(&coverage.args)?;
-        let args = self.lists.entry(Slot::Args.name()).or_default();
+        let args = self.lists.entry(Placeholder::Args.name()).or_default();
         words.append(args);
         *args = words;
         plan.artifacts.push(Artifact {
@@ -136,18 +139,22 @@ impl Values {
     }
 
     /// A word's text; `None` if a placeholder in it has no value.
-    pub(crate) fn text(&self, word: &Word) -> Option<String> {
+    pub(crate) fn text(&self, word: &Template) -> Option<String> {
         self.text_with(word, &self.single)
     }
 
-    fn text_with(&self, word: &Word, single: &BTreeMap<&'static str, String>) -> Option<String> {
+    fn text_with(&self, word: &Template, single: &BTreeMap<&'static str, String>) -> Option<String> {
         let mut text = String::new();
-        for piece in &word.0 {
-            match piece {
-                Piece::Text(plain) => text.push_str(plain),
-                Piece::Slot(Slot::Python) => text.push_str(&self.python.as_ref()?.to_string_lossy()),
-                Piece::Slot(slot) => text.push_str(single.get(slot.name())?),
-                Piece::SlotOr(slot, other) => text.push_str(single.get(slot.name()).unwrap_or(other)),
+        for segment in &word.0 {
+            match segment {
+                Segment::Text(plain) => text.push_str(plain),
+                Segment::Placeholder(Placeholder::Python) => {
+                    text.push_str(&self.python.as_ref()?.to_string_lossy());
+                }
+                Segment::Placeholder(placeholder) => text.push_str(single.get(placeholder.name())?),
+                Segment::PlaceholderOr(placeholder, other) => {
+                    text.push_str(single.get(placeholder.name()).unwrap_or(other));
+                }
             }
         }
         Some(text)
@@ -156,23 +163,23 @@ impl Values {
     /// The words that a word becomes; `None` if it has no value.
     fn spread(
         &self,
-        word: &Word,
+        word: &Template,
         single: &BTreeMap<&'static str, String>,
     ) -> Result<Option<Vec<String>>, BackendError> {
-        let slot = match word.0.first() {
-            Some(Piece::Slot(slot)) => Some(*slot),
+        let placeholder = match word.0.first() {
+            Some(Segment::Placeholder(placeholder)) => Some(*placeholder),
             _ => None,
         };
-        let words = match slot {
-            Some(slot) if slot.spreads() => self
+        let words = match placeholder {
+            Some(placeholder) if placeholder.spreads() => self
                 .lists
-                .get(slot.name())
+                .get(placeholder.name())
                 .cloned()
                 .filter(|list| !list.is_empty()),
             _ => self.text_with(word, single).map(|text| vec![text]),
         };
-        if let Some(slot) = slot.filter(|slot| slot.is_selected())
-            && let Some(word) = words.iter().flatten().find(|word| is_taken(slot, word))
+        if let Some(placeholder) = placeholder.filter(|placeholder| placeholder.is_selected())
+            && let Some(word) = words.iter().flatten().find(|word| is_taken(placeholder, word))
         {
             return Err(BackendError::new(
                 "bad_selector",
@@ -185,15 +192,21 @@ impl Values {
         Ok(words)
     }
 
-    pub(crate) fn argv(&self, items: &[Item]) -> Result<Vec<String>, BackendError> {
+    pub(crate) fn argv(&self, items: &[Arg]) -> Result<Vec<String>, BackendError> {
         let mut argv = self.words(items)?;
-        if !has(items, Slot::Args) {
-            argv.extend(self.lists.get(Slot::Args.name()).into_iter().flatten().cloned());
+        if !has(items, Placeholder::Args) {
+            argv.extend(
+                self.lists
+                    .get(Placeholder::Args.name())
+                    .into_iter()
+                    .flatten()
+                    .cloned(),
+            );
         }
         Ok(argv)
     }
 
-    fn words(&self, items: &[Item]) -> Result<Vec<String>, BackendError> {
+    fn words(&self, items: &[Arg]) -> Result<Vec<String>, BackendError> {
         let mut argv = Vec::new();
         for item in items {
             if item.is_repeated() {
@@ -206,27 +219,23 @@ impl Values {
     }
 
     /// The words that an item becomes.
-    fn item(
-        &self,
-        item: &Item,
-        single: &BTreeMap<&'static str, String>,
-    ) -> Result<Vec<String>, BackendError> {
+    fn item(&self, item: &Arg, single: &BTreeMap<&'static str, String>) -> Result<Vec<String>, BackendError> {
         let words = item.words().iter().map(|word| self.spread(word, single));
         let words: Vec<Option<Vec<String>>> = words.collect::<Result<_, _>>()?;
         Ok(match item {
-            Item::Group(_) if words.iter().any(Option::is_none) => Vec::new(),
+            Arg::Group(_) if words.iter().any(Option::is_none) => Vec::new(),
             _ => words.into_iter().flatten().flatten().collect(),
         })
     }
 
     /// A group once for each that is selected, and not twice the same: several tests may be in one file.
-    fn repeated(&self, item: &Item) -> Result<Vec<String>, BackendError> {
+    fn repeated(&self, item: &Arg) -> Result<Vec<String>, BackendError> {
         let mut all: Vec<Vec<String>> = Vec::new();
         let mut seen = HashSet::new();
         for one in &self.each {
             let mut single = self.single.clone();
-            for slot in [Slot::Id, Slot::File, Slot::Name] {
-                single.remove(slot.name());
+            for placeholder in [Placeholder::Id, Placeholder::File, Placeholder::Name] {
+                single.remove(placeholder.name());
             }
             single.extend(one.clone());
             let words = self.item(item, &single)?;
@@ -251,19 +260,19 @@ fn with_each_namesake(id: &Selected, name: Option<String>) -> Vec<BTreeMap<&'sta
 fn of_one(id: &Selected, name: Option<String>) -> BTreeMap<&'static str, String> {
     let file = Some(id.file.clone()).filter(|file| !file.is_empty());
     let values = [
-        (Slot::Id, Some(id.word.clone())),
-        (Slot::File, file),
-        (Slot::Name, name),
+        (Placeholder::Id, Some(id.word.clone())),
+        (Placeholder::File, file),
+        (Placeholder::Name, name),
     ];
     values
         .into_iter()
-        .filter_map(|(slot, value)| Some((slot.name(), value?)))
+        .filter_map(|(placeholder, value)| Some((placeholder.name(), value?)))
         .collect()
 }
 
 /// Whether a program may take a selected word for something else. A keyword may well begin with `@`: tags do.
-fn is_taken(slot: Slot, word: &str) -> bool {
-    word.starts_with('-') || (word.starts_with('@') && slot != Slot::Keyword)
+fn is_taken(placeholder: Placeholder, word: &str) -> bool {
+    word.starts_with('-') || (word.starts_with('@') && placeholder != Placeholder::Keyword)
 }
 
 /// A second test of one name has a number that qaas gave it (`adds[2]`); the framework knows it by the name alone.
@@ -281,15 +290,15 @@ fn with_namesakes(names: Vec<String>) -> Vec<String> {
 }
 
 /// A pattern that matches exactly these names, each quoted.
-fn pattern(names: &[String], joint: &str) -> String {
+fn pattern(names: &[String], separator: &str) -> String {
     // A `::` may be part of a name too, so both must match; what matches beyond the selection is dropped when read.
-    let joint = match joint {
+    let separator = match separator {
         "::" => "::".to_owned(),
-        joint => format!("(?:::|{})", quoted(joint)),
+        separator => format!("(?:::|{})", quoted(separator)),
     };
     let pattern = |name: &String| {
         let parts: Vec<String> = name.split("::").map(quoted).collect();
-        parts.join(&joint)
+        parts.join(&separator)
     };
     let patterns: Vec<String> = names.iter().map(pattern).collect();
     format!("^(?:{})$", patterns.join("|"))

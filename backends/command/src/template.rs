@@ -4,7 +4,7 @@ use crate::fault::suggest;
 
 /// What a placeholder stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Slot {
+pub(crate) enum Placeholder {
     /// Each selected id or path as a word of its own.
     Ids,
     /// The files and folders of the selection, each once.
@@ -28,27 +28,27 @@ pub(crate) enum Slot {
     Python,
 }
 
-const SLOTS: [(&str, Slot); 17] = [
-    ("ids...", Slot::Ids),
-    ("files...", Slot::Files),
-    ("names...", Slot::Names),
-    ("args...", Slot::Args),
-    ("id", Slot::Id),
-    ("file", Slot::File),
-    ("name", Slot::Name),
-    ("regex_of_ids", Slot::RegexOfIds),
-    ("ids_file", Slot::IdsFile),
-    ("keyword", Slot::Keyword),
-    ("markers", Slot::Markers),
-    ("max_failures", Slot::MaxFailures),
-    ("workers", Slot::Workers),
-    ("report", Slot::Report),
-    ("coverage", Slot::Coverage),
-    ("scratch", Slot::Scratch),
-    ("python", Slot::Python),
+const PLACEHOLDERS: [(&str, Placeholder); 17] = [
+    ("ids...", Placeholder::Ids),
+    ("files...", Placeholder::Files),
+    ("names...", Placeholder::Names),
+    ("args...", Placeholder::Args),
+    ("id", Placeholder::Id),
+    ("file", Placeholder::File),
+    ("name", Placeholder::Name),
+    ("regex_of_ids", Placeholder::RegexOfIds),
+    ("ids_file", Placeholder::IdsFile),
+    ("keyword", Placeholder::Keyword),
+    ("markers", Placeholder::Markers),
+    ("max_failures", Placeholder::MaxFailures),
+    ("workers", Placeholder::Workers),
+    ("report", Placeholder::Report),
+    ("coverage", Placeholder::Coverage),
+    ("scratch", Placeholder::Scratch),
+    ("python", Placeholder::Python),
 ];
 
-impl Slot {
+impl Placeholder {
     /// Whether it becomes any number of words.
     pub(crate) fn spreads(self) -> bool {
         matches!(self, Self::Ids | Self::Files | Self::Names | Self::Args)
@@ -56,7 +56,7 @@ impl Slot {
 
     /// Whether there are requests in which it has no value, in any form.
     pub(crate) fn may_be_absent(self) -> bool {
-        use Slot::{IdsFile, Keyword, Markers, MaxFailures, RegexOfIds, Workers};
+        use Placeholder::{IdsFile, Keyword, Markers, MaxFailures, RegexOfIds, Workers};
         matches!(
             self,
             IdsFile | Keyword | Markers | MaxFailures | RegexOfIds | Workers
@@ -70,58 +70,58 @@ impl Slot {
 
     /// Whether its value comes from whoever selects tests, and so must not be taken for an option.
     pub(crate) fn is_selected(self) -> bool {
-        use Slot::{Files, Id, Ids, Keyword, Markers, Name, Names};
+        use Placeholder::{Files, Id, Ids, Keyword, Markers, Name, Names};
         matches!(
             self,
-            Ids | Files | Names | Id | Slot::File | Name | Keyword | Markers
+            Ids | Files | Names | Id | Placeholder::File | Name | Keyword | Markers
         )
     }
 
     pub(crate) fn name(self) -> &'static str {
-        let found = SLOTS.iter().find(|(_, slot)| *slot == self);
+        let found = PLACEHOLDERS.iter().find(|(_, placeholder)| *placeholder == self);
         found.map_or("", |(name, _)| name)
     }
 }
 
 /// A part of a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Piece {
+pub(crate) enum Segment {
     Text(String),
-    Slot(Slot),
+    Placeholder(Placeholder),
     /// With what stands there instead when it has no value: `{max_failures|all}`.
-    SlotOr(Slot, String),
+    PlaceholderOr(Placeholder, String),
 }
 
 /// One word of a command line.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub(crate) struct Word(pub(crate) Vec<Piece>);
+pub(crate) struct Template(pub(crate) Vec<Segment>);
 
 /// One item of a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Item {
-    Word(Word),
+pub(crate) enum Arg {
+    Template(Template),
     /// Words that are there together, and only if each of their placeholders has a value.
-    Group(Vec<Word>),
+    Group(Vec<Template>),
 }
 
-impl Item {
+impl Arg {
     /// Whether it is there once for each selected test or file.
     pub(crate) fn is_repeated(&self) -> bool {
-        matches!(self, Self::Group(words) if words.iter().flat_map(Word::slots).any(Slot::is_of_one))
+        matches!(self, Self::Group(words) if words.iter().flat_map(Template::placeholders).any(Placeholder::is_of_one))
     }
 
-    pub(crate) fn words(&self) -> &[Word] {
+    pub(crate) fn words(&self) -> &[Template] {
         match self {
-            Self::Word(word) => std::slice::from_ref(word),
+            Self::Template(word) => std::slice::from_ref(word),
             Self::Group(words) => words,
         }
     }
 }
 
-impl Word {
+impl Template {
     /// Reads a word. The error is a message and a hint.
     pub(crate) fn parse(text: &str) -> Result<Self, (String, String)> {
-        let mut pieces = Vec::new();
+        let mut segments = Vec::new();
         let mut plain = String::new();
         let mut rest = text;
         while let Some(at) = rest.find(['{', '}']) {
@@ -134,50 +134,50 @@ impl Word {
                 plain.push('}');
                 rest = after.strip_prefix('}').unwrap_or(after);
             } else {
-                let (piece, after) = placeholder(from)?;
+                let (segment, after) = placeholder(from)?;
                 if !plain.is_empty() {
-                    pieces.push(Piece::Text(std::mem::take(&mut plain)));
+                    segments.push(Segment::Text(std::mem::take(&mut plain)));
                 }
-                pieces.push(piece);
+                segments.push(segment);
                 rest = after;
             }
         }
         plain.push_str(rest);
         if !plain.is_empty() {
-            pieces.push(Piece::Text(plain));
+            segments.push(Segment::Text(plain));
         }
-        let word = Self(pieces);
-        let spreading = word.slots().find(|slot| slot.spreads());
+        let word = Self(segments);
+        let spreading = word.placeholders().find(|placeholder| placeholder.spreads());
         match spreading {
-            Some(slot) if word.0.len() > 1 => Err((
+            Some(placeholder) if word.0.len() > 1 => Err((
                 format!(
                     "{{{}}} becomes several words, so it must stand alone",
-                    slot.name()
+                    placeholder.name()
                 ),
-                format!("write \"{{{}}}\" as an item of its own", slot.name()),
+                format!("write \"{{{}}}\" as an item of its own", placeholder.name()),
             )),
             _ => Ok(word),
         }
     }
 
-    pub(crate) fn slots(&self) -> impl Iterator<Item = Slot> + '_ {
-        self.0.iter().filter_map(|piece| match piece {
-            Piece::Slot(slot) | Piece::SlotOr(slot, _) => Some(*slot),
-            Piece::Text(_) => None,
+    pub(crate) fn placeholders(&self) -> impl Iterator<Item = Placeholder> + '_ {
+        self.0.iter().filter_map(|segment| match segment {
+            Segment::Placeholder(placeholder) | Segment::PlaceholderOr(placeholder, _) => Some(*placeholder),
+            Segment::Text(_) => None,
         })
     }
 
     /// Placeholders that have no value of their own to fall back on.
-    pub(crate) fn bare_slots(&self) -> impl Iterator<Item = Slot> + '_ {
-        self.0.iter().filter_map(|piece| match piece {
-            Piece::Slot(slot) => Some(*slot),
+    pub(crate) fn bare_placeholders(&self) -> impl Iterator<Item = Placeholder> + '_ {
+        self.0.iter().filter_map(|segment| match segment {
+            Segment::Placeholder(placeholder) => Some(*placeholder),
             _ => None,
         })
     }
 }
 
 /// The placeholder at the start of `from`, and what follows it.
-fn placeholder(from: &str) -> Result<(Piece, &str), (String, String)> {
+fn placeholder(from: &str) -> Result<(Segment, &str), (String, String)> {
     let Some(end) = from.find('}') else {
         return Err((
             "has a `{` without its `}`".to_owned(),
@@ -189,17 +189,19 @@ fn placeholder(from: &str) -> Result<(Piece, &str), (String, String)> {
         Some((name, other)) => (name, Some(other.to_owned())),
         None => (inner, None),
     };
-    if let Some((_, slot)) = SLOTS.iter().find(|(known, _)| *known == name) {
+    if let Some((_, placeholder)) = PLACEHOLDERS.iter().find(|(known, _)| *known == name) {
         return match other {
-            None => Ok((Piece::Slot(*slot), after)),
-            Some(other) if slot.may_be_absent() => Ok((Piece::SlotOr(*slot, other), after)),
+            None => Ok((Segment::Placeholder(*placeholder), after)),
+            Some(other) if placeholder.may_be_absent() => {
+                Ok((Segment::PlaceholderOr(*placeholder, other), after))
+            }
             Some(_) => Err((
                 format!("{{{name}}} cannot have another value"),
                 format!("write {{{name}}}"),
             )),
         };
     }
-    let names: Vec<&str> = SLOTS.iter().map(|(name, _)| *name).collect();
+    let names: Vec<&str> = PLACEHOLDERS.iter().map(|(name, _)| *name).collect();
     let hint = suggest(name, &names, "placeholders");
     Err((
         format!("there is no placeholder {{{name}}}"),
@@ -213,11 +215,21 @@ mod tests {
 
     #[test]
     fn placeholders_are_whole_words_or_parts_and_braces_can_be_written() {
-        let word = Word::parse("--out={report}.{{x}}").unwrap();
-        let text = |text: &str| Piece::Text(text.to_owned());
-        assert_eq!(word.0, [text("--out="), Piece::Slot(Slot::Report), text(".{x}")]);
-        assert_eq!(Word::parse("{ids...}").unwrap().0, [Piece::Slot(Slot::Ids)]);
-        assert_eq!(Word::parse("").unwrap().0, []);
+        let word = Template::parse("--out={report}.{{x}}").unwrap();
+        let text = |text: &str| Segment::Text(text.to_owned());
+        assert_eq!(
+            word.0,
+            [
+                text("--out="),
+                Segment::Placeholder(Placeholder::Report),
+                text(".{x}")
+            ]
+        );
+        assert_eq!(
+            Template::parse("{ids...}").unwrap().0,
+            [Segment::Placeholder(Placeholder::Ids)]
+        );
+        assert_eq!(Template::parse("").unwrap().0, []);
     }
 
     #[test]
@@ -227,11 +239,11 @@ mod tests {
             ("{ids}", "`id`"),
             ("{keywords}", "`keyword`"),
         ] {
-            let (message, hint) = Word::parse(text).unwrap_err();
+            let (message, hint) = Template::parse(text).unwrap_err();
             assert!(message.contains(text), "{message}");
             assert!(hint.contains(near), "{text}: {hint}");
         }
-        assert!(Word::parse("{report").unwrap_err().0.contains("without"));
-        assert!(Word::parse("x{ids...}").unwrap_err().0.contains("alone"));
+        assert!(Template::parse("{report").unwrap_err().0.contains("without"));
+        assert!(Template::parse("x{ids...}").unwrap_err().0.contains("alone"));
     }
 }
