@@ -1,6 +1,6 @@
 //! From a request to command lines.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use runner_core::backend::{BackendError, Capability, Mode, RunRequest, UNSUPPORTED};
 use runner_core::facts::Project;
@@ -8,7 +8,7 @@ use runner_core::plan::{Artifact, Plan, ScratchFile, StdoutUse, Step};
 use runner_core::selector::Selector;
 
 use crate::layout::{Asked, IDS_FILE, keyword, report_name, step_name};
-use crate::spec::{CoverageSpec, Source, Spec, has};
+use crate::spec::{CoverageSpec, ReportPlace, Source, Spec, has, narrows};
 use crate::template::Placeholder;
 use crate::values::{Selected, Values};
 
@@ -112,29 +112,19 @@ fn check(name: &str, asked: &Asked<'_>, request: &RunRequest) -> Result<(), Back
             );
         }
     }
-    let narrowing = [
-        Placeholder::Ids,
-        Placeholder::Files,
-        Placeholder::Names,
-        Placeholder::RegexOfIds,
-        Placeholder::IdsFile,
-        Placeholder::Id,
-        Placeholder::File,
-        Placeholder::Name,
-    ];
-    let narrows = narrowing.iter().any(|placeholder| has(asked.items, *placeholder));
     let named = request
         .selection
         .selectors
         .iter()
         .any(|selector| !matches!(selector, Selector::Keyword { .. }));
-    if named && !narrows && request.mode == Mode::Run {
+    if named && !narrows(asked.items) && request.mode == Mode::Run {
         return Err(BackendError::new(
             UNSUPPORTED,
             format!("backend `{name}` runs all tests or none: its command has no place for ids"),
         )
         .with_hint("add {ids...}, {files...} or {regex_of_ids} to its `run`"));
     }
+    // A pattern of ids and a keyword are both `-t` to jest and vitest: the later one would silently win.
     let pattern = has(asked.items, Placeholder::RegexOfIds)
         && request
             .selection
@@ -171,6 +161,7 @@ fn words(request: &RunRequest, suite_dir: &Path) -> Vec<Selected> {
             Selector::Keyword { .. } => None,
         })
         .collect();
+    // The suite's paths narrow only a run that begins where they are seen from, and that names nothing itself.
     if selected.is_empty() && request.cwd == suite_dir {
         return request.paths.iter().map(|path| whole(path)).collect();
     }
@@ -198,25 +189,13 @@ fn add_step(
     asked: &Asked<'_>,
     values: &Values,
 ) -> Result<(), BackendError> {
-    let mut argv = values.argv(asked.items)?.into_iter();
-    let program = argv.next().ok_or_else(|| {
+    let mut words = values.argv(asked.items)?.into_iter();
+    let program = words.next().ok_or_else(|| {
         BackendError::new("no_interpreter", "no Python interpreter was found for this suite")
     })?;
-    let program = match values.program.get(&program) {
-        Some(path) => path.clone(),
-        None if program.contains('/') => values.cwd.join(program),
-        None => program.into(),
-    };
-    // A Python program stands in the launcher, where a coverage backend expects what it measures.
-    let mut before: Vec<String> = argv.collect();
-    let launcher = match before.first().map(String::as_str) {
-        Some("-m") => 2,
-        Some(script) if Path::new(script).extension().is_some_and(|end| end == "py") => 1,
-        _ => 0,
-    };
-    let python = values.python.as_ref().is_some_and(|python| *python == program);
-    let launcher = if python { launcher.min(before.len()) } else { 0 };
-    let rest = before.split_off(launcher);
+    let program = program_path(program, values);
+    let mut launcher: Vec<String> = words.collect();
+    let args = launcher.split_off(launcher_words(&program, &launcher, values));
     let env = spec
         .env
         .iter()
@@ -224,39 +203,58 @@ fn add_step(
     let mut step = Step {
         name: step_name(name, values.number),
         program,
-        launcher: before,
-        args: rest,
+        launcher,
+        args,
         env: env.collect(),
         cwd: values.cwd.clone(),
         always: values.number > 0,
         ..Step::default()
     };
-    let report = report_name(values.number);
-    match &asked.report.source {
-        Source::Channel => step.channel = true,
-        Source::Stdout if asked.report.format.streams() => {}
-        Source::Stdout => {
-            let path = values
-                .single
-                .get(Placeholder::Report.name())
-                .cloned()
-                .unwrap_or_default();
-            step.stdout = StdoutUse::File(report.clone());
-            plan.artifacts.push(Artifact {
-                name: report,
-                path: path.into(),
-            });
-        }
-        Source::File(word) => {
-            let path = values.text(word).unwrap_or_default();
-            plan.artifacts.push(Artifact {
-                name: report,
-                path: values.cwd.join(path),
-            });
-        }
-    }
+    take_report(plan, &mut step, asked.report, values);
     plan.steps.push(step);
     Ok(())
+}
+
+/// Where the program is: as the project has it, or a path that the table gives, or a name for PATH.
+fn program_path(program: String, values: &Values) -> PathBuf {
+    match values.program.get(&program) {
+        Some(path) => path.clone(),
+        None if program.contains('/') => values.cwd.join(program),
+        None => program.into(),
+    }
+}
+
+/// How many words after the program only launch another: a coverage backend puts its own launcher in their place, and
+/// expects what it measures (`-m pytest`, `script.py`) there and not among the arguments.
+fn launcher_words(program: &Path, words: &[String], values: &Values) -> usize {
+    if values.python.as_ref().is_none_or(|python| python != program) {
+        return 0;
+    }
+    let launcher = match words.first().map(String::as_str) {
+        Some("-m") => 2,
+        Some(script) if Path::new(script).extension().is_some_and(|end| end == "py") => 1,
+        _ => 0,
+    };
+    launcher.min(words.len())
+}
+
+/// Says in the plan where the step's report is to be had from.
+fn take_report(plan: &mut Plan, step: &mut Step, report: &ReportPlace, values: &Values) {
+    let name = report_name(values.number);
+    let path = match &report.source {
+        Source::Channel => {
+            step.channel = true;
+            return;
+        }
+        Source::Stdout if report.format.streams() => return,
+        Source::Stdout => {
+            step.stdout = StdoutUse::File(name.clone());
+            let path = values.single.get(Placeholder::Report.name());
+            PathBuf::from(path.cloned().unwrap_or_default())
+        }
+        Source::File(word) => values.cwd.join(values.text(word).unwrap_or_default()),
+    };
+    plan.artifacts.push(Artifact { name, path });
 }
 
 #[cfg(test)]

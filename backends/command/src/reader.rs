@@ -232,6 +232,7 @@ impl Reader {
             let reason = "the framework says that there was nothing to run";
             return Ending::because(EndingKind::NoTests, exit, reason);
         }
+        // Frameworks that select by a part of a name, or by file, run neighbours of what was asked for.
         if tally.kept == 0 && tally.dropped > 0 {
             let reason = format!(
                 "none of the {} tests that ran is one of those selected",
@@ -412,6 +413,7 @@ impl Tally {
 
     /// A file as seen from the working folder, if it lies inside.
     fn relative(&self, file: &str) -> String {
+        // Node names files by URL; what is written on Windows has `\` between parts.
         let file = file.strip_prefix("file://").unwrap_or(file);
         let inside = Path::new(file).strip_prefix(&self.cwd);
         let path = inside.ok().and_then(Path::to_str).unwrap_or(file);
@@ -457,6 +459,7 @@ impl Tally {
 fn stands_for(selected: &str, id: &str) -> bool {
     let selected = selected.strip_prefix("./").unwrap_or(selected);
     match id.strip_prefix(selected) {
+        // `a::b` stands for the tests in it, and for those that were numbered or have parameters: `a::b[2]`.
         Some(more) => more.is_empty() || more.starts_with("::") || more.starts_with('['),
         None => false,
     }

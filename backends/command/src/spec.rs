@@ -108,28 +108,13 @@ impl Spec {
         has(&self.run, placeholder)
     }
 
-    /// Whether a run can be narrowed to tests by their ids.
-    pub(crate) fn takes_ids(&self) -> bool {
-        let narrowing = [
-            Placeholder::Ids,
-            Placeholder::Names,
-            Placeholder::RegexOfIds,
-            Placeholder::IdsFile,
-            Placeholder::Files,
-            Placeholder::Id,
-            Placeholder::Name,
-            Placeholder::File,
-        ];
-        narrowing.iter().any(|placeholder| self.run_has(*placeholder))
-    }
-
     /// What it can do, told from what the table gives.
     pub(crate) fn capabilities(&self) -> std::collections::BTreeSet<Capability> {
         let streams = self.report.format.streams() && !matches!(self.report.source, Source::File(_));
         let rows = [
             (Capability::Run, true),
             (Capability::List, self.list.is_some()),
-            (Capability::Single, self.single.is_some() || self.takes_ids()),
+            (Capability::Single, self.single.is_some() || narrows(&self.run)),
             (Capability::Keyword, self.run_has(Placeholder::Keyword)),
             (Capability::Stream, streams),
             (Capability::MaxFailures, self.run_has(Placeholder::MaxFailures)),
@@ -144,6 +129,15 @@ impl Spec {
 }
 
 pub(crate) fn has(items: &[Arg], wanted: Placeholder) -> bool {
-    let mut words = items.iter().flat_map(Arg::words);
-    words.any(|word| word.placeholders().any(|placeholder| placeholder == wanted))
+    placeholders(items).any(|placeholder| placeholder == wanted)
+}
+
+/// Whether a command has a place for what is selected.
+pub(crate) fn narrows(items: &[Arg]) -> bool {
+    placeholders(items).any(Placeholder::narrows)
+}
+
+fn placeholders(items: &[Arg]) -> impl Iterator<Item = Placeholder> + '_ {
+    let words = items.iter().flat_map(Arg::words);
+    words.flat_map(Template::placeholders)
 }

@@ -77,6 +77,15 @@ impl Placeholder {
         )
     }
 
+    /// Whether it narrows a run to what is selected.
+    pub(crate) fn narrows(self) -> bool {
+        use Placeholder::{File, Files, Id, Ids, IdsFile, Name, Names, RegexOfIds};
+        matches!(
+            self,
+            Ids | Files | Names | RegexOfIds | IdsFile | Id | File | Name
+        )
+    }
+
     pub(crate) fn name(self) -> &'static str {
         let found = PLACEHOLDERS.iter().find(|(_, placeholder)| *placeholder == self);
         found.map_or("", |(name, _)| name)

@@ -270,7 +270,8 @@ fn of_one(id: &Selected, name: Option<String>) -> BTreeMap<&'static str, String>
         .collect()
 }
 
-/// Whether a program may take a selected word for something else. A keyword may well begin with `@`: tags do.
+/// Whether a program may take a selected word for something else: an option, or (javac, MSBuild and others) `@FILE`, a
+/// file of further arguments. A keyword may well begin with `@`: tags of behave and Playwright do.
 fn is_taken(placeholder: Placeholder, word: &str) -> bool {
     word.starts_with('-') || (word.starts_with('@') && placeholder != Placeholder::Keyword)
 }
@@ -291,7 +292,8 @@ fn with_namesakes(names: Vec<String>) -> Vec<String> {
 
 /// A pattern that matches exactly these names, each quoted.
 fn pattern(names: &[String], separator: &str) -> String {
-    // A `::` may be part of a name too, so both must match; what matches beyond the selection is dropped when read.
+    // Jest and vitest match the suites' names joined by a blank. A `::` may be part of a name too (`describe("a::b")`), so
+    // both must match; what matches beyond the selection is dropped when read.
     let separator = match separator {
         "::" => "::".to_owned(),
         separator => format!("(?:::|{})", quoted(separator)),
@@ -304,6 +306,7 @@ fn pattern(names: &[String], separator: &str) -> String {
     format!("^(?:{})$", patterns.join("|"))
 }
 
+/// The text as a pattern for itself, in JavaScript's and most others' language: `/` would end a pattern of node's.
 fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
