@@ -26,7 +26,7 @@ pub(crate) fn registry() -> Registry {
 }
 
 /// All backends of one repository.
-pub(crate) struct Own {
+pub(crate) struct RepositoryBackends {
     pub(crate) registry: Registry,
     /// Those of the registry that are plug-ins.
     pub(crate) plugins: Vec<Plugin>,
@@ -35,7 +35,7 @@ pub(crate) struct Own {
     built_in: Vec<String>,
 }
 
-impl Own {
+impl RepositoryBackends {
     pub(crate) fn built_in() -> Self {
         let registry = registry();
         Self {

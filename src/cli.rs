@@ -318,7 +318,7 @@ pub(crate) struct Mcp {
     pub(crate) http_any_address: bool,
     /// Start no plug-in, whatever is asked (`qaas doctor`)
     #[arg(long, hide = true)]
-    pub(crate) still: bool,
+    pub(crate) no_exec: bool,
 }
 
 #[derive(Debug, Args)]

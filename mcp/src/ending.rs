@@ -17,7 +17,7 @@ const LAST_WORDS: Duration = Duration::from_millis(300);
 
 /// Why a server ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum ServerExit {
     /// The client closed its end.
     ClientGone,
     /// SIGTERM or SIGINT, by number.
@@ -71,18 +71,18 @@ impl Signals {
 /// A client that is gone may still read: `last_words` may finish. After a signal there are none (`silent` is
 /// cancelled): whether a half-finished call is answered must not depend on which task comes first.
 pub(crate) async fn wait(
-    gone: impl Future<Output = Ended>,
+    gone: impl Future<Output = ServerExit>,
     live: &LiveRuns,
     stop: &Cancel,
     silent: &CancellationToken,
     last_words: impl Future<Output = ()>,
-) -> io::Result<Ended> {
+) -> io::Result<ServerExit> {
     let mut signals = Signals::take()?;
     let (ended, by) = tokio::select! {
         ended = gone => (ended, "the client, which is gone"),
         (number, name) = signals.next() => {
             silent.cancel();
-            (Ended::Signal(number), name)
+            (ServerExit::Signal(number), name)
         }
     };
     stop.ask(by);
@@ -96,7 +96,7 @@ pub(crate) async fn wait(
         // A run that does not end now is ended by its supervisor, once this process is gone.
         let _ = timeout(AT_ONCE, live.shut_down(by, true)).await;
     }
-    if ended == Ended::ClientGone {
+    if ended == ServerExit::ClientGone {
         let _ = timeout(LAST_WORDS, last_words).await;
     }
     Ok(ended)

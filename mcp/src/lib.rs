@@ -13,7 +13,7 @@ mod stdio;
 mod testing;
 mod tools;
 
-pub use ending::Ended;
+pub use ending::ServerExit;
 pub use http::{HttpError, HttpOptions, Listening, serve_http};
 pub use offer::{Basis, Hints, INSTRUCTIONS, TOOL_NAMES, ToolSpec, offer};
 pub use stdio::serve_stdio;

@@ -1,6 +1,6 @@
 //! Stored runs as resources, for clients that read them. Nothing depends on it: `get_run` reaches the same.
 
-use ops::{Desk, Tool};
+use ops::{Tool, Workspace};
 use process::Cancel;
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -33,7 +33,7 @@ fn run_id(uri: &str) -> Option<&str> {
 /// # Errors
 /// For a URI that names no stored run, with the code that the client's protocol version has for it.
 pub(crate) async fn read(
-    desk: &Desk,
+    workspace: &Workspace,
     uri: &str,
     version: Option<ProtocolVersion>,
 ) -> Result<ReadResourceResponse, ErrorData> {
@@ -42,7 +42,7 @@ pub(crate) async fn read(
     arguments.insert("run_id".to_owned(), json!(id));
     arguments.insert("max_bytes".to_owned(), json!(MAX_BYTES));
     let reply = tools::call(
-        desk,
+        workspace,
         Tool::GetRun,
         &arguments,
         Face::Mcp,
@@ -69,7 +69,7 @@ fn not_found(uri: &str, version: Option<&ProtocolVersion>) -> ErrorData {
     } else {
         ErrorCode::RESOURCE_NOT_FOUND
     };
-    let uri = ops::cut::echo(uri);
+    let uri = ops::cut::quote_truncated(uri);
     ErrorData::new(code, format!("no resource {uri}"), Some(json!({ "uri": uri })))
 }
 

@@ -7,7 +7,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use engine::project;
-use ops::{Desk, ErrorKind, OpError, Tool};
+use ops::{ErrorKind, OpError, Tool, Workspace};
 use process::Cancel;
 use rmcp::ErrorData;
 use rmcp::ServerHandler;
@@ -34,7 +34,7 @@ const MOST_CALLS: usize = 64;
 /// Serves one repository. Clones share everything, so that every HTTP session sees the same runs.
 #[derive(Clone)]
 pub(crate) struct Server {
-    desk: Desk,
+    workspace: Workspace,
     /// Asks every call to end: the client is gone, or the process was told to stop.
     stop: Cancel,
     calls: Arc<Semaphore>,
@@ -42,9 +42,9 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    pub(crate) fn new(desk: Desk, stop: Cancel) -> Self {
+    pub(crate) fn new(workspace: Workspace, stop: Cancel) -> Self {
         Self {
-            desk,
+            workspace,
             stop,
             calls: Arc::new(Semaphore::new(MOST_CALLS)),
             offered: Arc::default(),
@@ -55,10 +55,10 @@ impl Server {
     async fn offered(&self) -> &[ToolSpec] {
         self.offered
             .get_or_init(|| async {
-                let desk = self.desk.clone();
-                let made = tokio::task::spawn_blocking(move || offer_of(&desk)).await;
+                let workspace = self.workspace.clone();
+                let made = tokio::task::spawn_blocking(move || offer_of(&workspace)).await;
                 // Without a list nothing can be called; without detection everything can.
-                made.unwrap_or_else(|_| offer_everything(&self.desk))
+                made.unwrap_or_else(|_| offer_everything(&self.workspace))
             })
             .await
     }
@@ -68,7 +68,7 @@ impl Server {
         let known = offered.iter().any(|spec| spec.name == name);
         Tool::from_name(name).filter(|_| known).ok_or_else(|| {
             let names: Vec<&str> = offered.iter().map(|spec| spec.name).collect();
-            let name = ops::cut::echo(name);
+            let name = ops::cut::quote_truncated(name);
             ErrorData::invalid_params(format!("no tool `{name}`; there are: {}", names.join(", ")), None)
         })
     }
@@ -84,7 +84,7 @@ impl Server {
         let tally = Arc::new(Tally::default());
         let over = CancellationToken::new();
         let work = tokio::spawn(work(
-            self.desk.clone(),
+            self.workspace.clone(),
             tool,
             arguments,
             cancel.clone(),
@@ -114,19 +114,21 @@ impl Server {
             }
         };
         let (done, (), ()) = tokio::join!(work, reporting, ending);
-        done.unwrap_or_else(|_| Reply::failed(&panicked(tool), tools::usual_bytes(&self.desk, Face::Mcp)))
+        done.unwrap_or_else(|_| {
+            Reply::failed(&panicked(tool), tools::usual_bytes(&self.workspace, Face::Mcp))
+        })
     }
 }
 
 async fn work(
-    desk: Desk,
+    workspace: Workspace,
     tool: Tool,
     arguments: Map<String, Value>,
     cancel: Cancel,
     tally: Arc<Tally>,
 ) -> Reply {
     let mut sink = |event: &RunEvent| tally.take(event);
-    tools::call(&desk, tool, &arguments, Face::Mcp, cancel, &mut sink).await
+    tools::call(&workspace, tool, &arguments, Face::Mcp, cancel, &mut sink).await
 }
 
 /// Hands every wish to end on to the call, for ever.
@@ -151,23 +153,23 @@ fn busy() -> OpError {
     OpError::new(ErrorKind::BadRequest, "busy", message).with_hint("Wait for one of them, or cancel_run one.")
 }
 
-fn offer_of(desk: &Desk) -> Vec<ToolSpec> {
-    let Ok(settings) = &desk.settings else {
-        return offer_everything(desk);
+fn offer_of(workspace: &Workspace) -> Vec<ToolSpec> {
+    let Ok(settings) = &workspace.settings else {
+        return offer_everything(workspace);
     };
-    let suites = project::suites(&desk.root, settings, &desk.registry);
+    let suites = project::suites(&workspace.root, settings, &workspace.registry);
     offer::offer(&Basis {
         settings: Some(settings),
         suites: &suites,
-        backends: &desk.registry.infos(),
+        backends: &workspace.registry.infos(),
     })
 }
 
-fn offer_everything(desk: &Desk) -> Vec<ToolSpec> {
+fn offer_everything(workspace: &Workspace) -> Vec<ToolSpec> {
     offer::offer(&Basis {
         settings: None,
         suites: &[],
-        backends: &desk.registry.infos(),
+        backends: &workspace.registry.infos(),
     })
 }
 
@@ -228,7 +230,7 @@ impl ServerHandler for Server {
             Err(TryAcquireError::NoPermits | TryAcquireError::Closed) => {
                 return Ok(result(Reply::failed(
                     &busy(),
-                    tools::usual_bytes(&self.desk, Face::Mcp),
+                    tools::usual_bytes(&self.workspace, Face::Mcp),
                 )));
             }
         };
@@ -251,7 +253,7 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        resources::read(&self.desk, &request.uri, context.protocol_version()).await
+        resources::read(&self.workspace, &request.uri, context.protocol_version()).await
     }
 
     /// What the protocol library cannot read as one of its requests, a known method with wrong parameters included.

@@ -1,4 +1,4 @@
-//! A desk for the tests of the protocol: its one tool that answers runs no test. Its finder does what each test needs
+//! A workspace for the tests of the protocol: its one tool that answers runs no test. Its finder does what each test needs
 //! (answer, wait, panic).
 
 use std::path::Path;
@@ -11,7 +11,7 @@ use engine::policy::Policy;
 use engine::project::Overrides;
 use engine::run::Engine;
 use engine::store::Store;
-use ops::{Desk, LiveRuns};
+use ops::{LiveRuns, Workspace};
 use process::Supervisor;
 use runner_core::affected::{AffectedFinder, AffectedTest, AffectedTests};
 use runner_core::registry::Registry;
@@ -38,14 +38,14 @@ impl AffectedFinder for Finder {
     }
 }
 
-/// The desk of an empty repository. No state is kept.
-pub(crate) fn desk(root: &Path, settings: Result<Settings, ConfigError>) -> Desk {
+/// The workspace of an empty repository. No state is kept.
+pub(crate) fn workspace(root: &Path, settings: Result<Settings, ConfigError>) -> Workspace {
     let environment = Environment::default();
     let supervisor = Supervisor {
         program: "/nonexistent".into(),
         args: Vec::new(),
     };
-    Desk {
+    Workspace {
         root: root.canonicalize().unwrap(),
         settings: settings.map(Arc::new),
         registry: Arc::new(Registry::new()),
@@ -61,8 +61,8 @@ pub(crate) fn desk(root: &Path, settings: Result<Settings, ConfigError>) -> Desk
 }
 
 /// The same with a state folder.
-pub(crate) fn desk_with_state(root: &Path, state: &Path) -> Desk {
-    let mut desk = desk(root, Ok(Settings::default()));
-    desk.engine.store = Some(Store::open(state).unwrap());
-    desk
+pub(crate) fn workspace_with_state(root: &Path, state: &Path) -> Workspace {
+    let mut workspace = workspace(root, Ok(Settings::default()));
+    workspace.engine.store = Some(Store::open(state).unwrap());
+    workspace
 }

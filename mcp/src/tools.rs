@@ -1,7 +1,7 @@
 //! Calling a tool by name: JSON in, an answer that fits out. The server and `qaas call` both go through here.
 
 use engine::run::EventSink;
-use ops::{Desk, OpError, Tool};
+use ops::{OpError, Tool, Workspace};
 use process::Cancel;
 use serde_json::{Map, Value};
 
@@ -59,33 +59,35 @@ impl Reply {
 
 /// Calls a tool.
 pub async fn call(
-    desk: &Desk,
+    workspace: &Workspace,
     tool: Tool,
     arguments: &Map<String, Value>,
     face: Face,
     cancel: Cancel,
     sink: EventSink<'_>,
 ) -> Reply {
-    let usual = usual_bytes(desk, face);
+    let usual = usual_bytes(workspace, face);
     let max_bytes = match max_bytes(arguments.get("max_bytes"), face, usual) {
         Ok(max_bytes) => max_bytes,
         Err(error) => return Reply::failed(&error, usual),
     };
     // A future of this size belongs on the heap.
     Reply::of(
-        Box::pin(ops::call(desk, tool, arguments, cancel, sink)).await,
+        Box::pin(ops::call(workspace, tool, arguments, cancel, sink)).await,
         max_bytes,
     )
 }
 
 /// The size of answers to calls that name none: `[mcp] max_bytes`, else the policy's.
-pub(crate) fn usual_bytes(desk: &Desk, face: Face) -> Option<usize> {
-    let configured = desk
+pub(crate) fn usual_bytes(workspace: &Workspace, face: Face) -> Option<usize> {
+    let configured = workspace
         .settings
         .as_ref()
         .ok()
         .and_then(|settings| settings.mcp.max_bytes);
-    let usual = configured.or(desk.policy.max_bytes).filter(|bytes| *bytes > 0);
+    let usual = configured
+        .or(workspace.policy.max_bytes)
+        .filter(|bytes| *bytes > 0);
     match face {
         Face::CommandLine => usual,
         Face::Mcp => Some(usual.unwrap_or(MOST_BYTES).clamp(LEAST_BYTES, MOST_BYTES)),

@@ -196,9 +196,9 @@ pub enum Mode {
 /// Whether somebody still waits for what a backend does: not any more once the run was cancelled or its time is over. No
 /// part of the question itself: it is not sent anywhere, and all are equal.
 #[derive(Clone, Default)]
-pub struct Waits(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
+pub struct StillWanted(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
 
-impl Waits {
+impl StillWanted {
     /// As long as `still` says so.
     pub fn while_true(still: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(still)))
@@ -210,13 +210,13 @@ impl Waits {
     }
 }
 
-impl PartialEq for Waits {
+impl PartialEq for StillWanted {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-impl std::fmt::Debug for Waits {
+impl std::fmt::Debug for StillWanted {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(formatter, "Waits({})", self.still())
     }
@@ -253,7 +253,7 @@ pub struct RunRequest {
     pub nonce: String,
     /// Whether the caller still waits. Only for backends that themselves wait for somebody else.
     #[serde(skip)]
-    pub waits: Waits,
+    pub waits: StillWanted,
 }
 
 impl RunRequest {
@@ -274,7 +274,7 @@ impl RunRequest {
             cache_dir: None,
             coverage_paths: Vec::new(),
             nonce: String::new(),
-            waits: Waits::default(),
+            waits: StillWanted::default(),
         }
     }
 

@@ -97,7 +97,7 @@ pub enum RunEvent {
     },
     /// Always last, exactly once.
     Finished {
-        cause: EndCause,
+        cause: StopReason,
         duration_s: f64,
     },
 }
@@ -105,7 +105,7 @@ pub enum RunEvent {
 /// Why the engine stopped working on a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "cause", rename_all = "snake_case")]
-pub enum EndCause {
+pub enum StopReason {
     /// All planned work was done.
     Done,
     /// A time limit passed: `limit_ms` for one iteration, or for all of them.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 
-use crate::event::{EndCause, Ending, RunEvent, TestEvent};
+use crate::event::{Ending, RunEvent, StopReason, TestEvent};
 use crate::facts::RunFacts;
 use crate::model::{Attempt, CollectionError, Coverage, Location, Outcome, Phase, TestResult, Unfinished};
 use crate::plan::StepExit;
@@ -17,7 +17,7 @@ pub struct Report {
     /// At least one entry once the run began.
     pub iterations: Vec<Iteration>,
     /// `None` while the run goes on.
-    pub cause: Option<EndCause>,
+    pub cause: Option<StopReason>,
     pub duration_s: f64,
     pub warnings: Vec<String>,
 }

@@ -6,7 +6,7 @@
 
 use serde::Serialize;
 
-use crate::event::{EndCause, Ending, EndingKind, ExitMeaning};
+use crate::event::{Ending, EndingKind, ExitMeaning, StopReason};
 use crate::model::Status;
 use crate::report::{Iteration, Report};
 use crate::visible::visible;
@@ -72,18 +72,20 @@ pub fn judge(report: &Report) -> Verdict {
     match &report.cause {
         None if report.iterations.is_empty() => Verdict::plain(Status::Queued),
         None => Verdict::plain(Status::Running),
-        Some(EndCause::Cancelled { by }) => Verdict::because(Status::Cancelled, format!("cancelled by {by}")),
-        Some(EndCause::TimedOut { limit_ms, unanswered }) => {
+        Some(StopReason::Cancelled { by }) => {
+            Verdict::because(Status::Cancelled, format!("cancelled by {by}"))
+        }
+        Some(StopReason::TimedOut { limit_ms, unanswered }) => {
             timed_out(report, *limit_ms, unanswered.as_deref())
         }
-        Some(EndCause::Failed { message, hint, .. }) => {
+        Some(StopReason::Failed { message, hint, .. }) => {
             let finished = report.iterations.iter().map(Iteration::finished_tests).sum();
             Verdict {
                 hint: hint.clone(),
                 ..Verdict::because(incomplete_or_broken(finished), message.clone())
             }
         }
-        Some(EndCause::Done) => worst(report),
+        Some(StopReason::Done) => worst(report),
     }
 }
 

@@ -11,15 +11,15 @@ use crate::exit;
 
 pub(super) async fn run(context: &Context, command: Affected) -> u8 {
     let (format, paint) = (context.global.format, context.paint());
-    let desk = match context.still_desk(Policy::person()) {
-        Ok(desk) => desk,
+    let workspace = match context.no_exec_workspace(Policy::person()) {
+        Ok(workspace) => workspace,
         Err(error) => return fail(&error, format, paint),
     };
     let arguments = affected_tests::Arguments {
         paths: command.paths,
         cwd: command.cwd,
     };
-    let answer = match affected_tests::run(&desk, arguments).await {
+    let answer = match affected_tests::run(&workspace, arguments).await {
         Ok(answer) => answer,
         Err(error) => return fail(&error, format, paint),
     };

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use engine::policy::Policy;
 use engine::store::plugins::Plugins;
-use exec_plugin::host::Learned;
+use exec_plugin::host::Capabilities;
 use ops::OpError;
-use runner_core::backend::{BackendError, BackendInfo, NAMES, Need, Waits, is_name};
+use runner_core::backend::{BackendError, BackendInfo, NAMES, Need, StillWanted, is_name};
 use serde_json::{Value, json};
 
 use super::output::{print, print_json};
@@ -42,16 +42,16 @@ struct Listed {
 
 fn list(context: &Context) -> Result<(), OpError> {
     let (format, paint) = (context.global.format, context.paint());
-    let (desk, plugins) = context.loaded_desk(Policy::person(), Starting::Never)?;
-    let settings = desk.settings()?;
-    let trust = ops::trust(&desk)?;
+    let (workspace, plugins) = context.loaded_workspace(Policy::person(), Starting::Never)?;
+    let settings = workspace.settings()?;
+    let trust = ops::trust(&workspace)?;
     let store = context.store();
-    let loader = context.loader(&desk.root, store.as_ref(), Starting::Never, false);
+    let loader = context.loader(&workspace.root, store.as_ref(), Starting::Never, false);
     let mut plugins = plugins;
     let mut unusable = Vec::new();
     for found in loader.all() {
         match found {
-            Ok(plugin) if desk.registry.get(&plugin.name).is_none() => plugins.push(plugin),
+            Ok(plugin) if workspace.registry.get(&plugin.name).is_none() => plugins.push(plugin),
             // A table without a path is about this very one.
             Ok(plugin) if plugins.iter().any(|known| known.is_same(&plugin)) => {}
             Ok(plugin) => unusable.push(passed_over(&plugin)),
@@ -59,7 +59,7 @@ fn list(context: &Context) -> Result<(), OpError> {
         }
     }
     let mut listed: Vec<Listed> = Vec::new();
-    for info in desk.registry.infos() {
+    for info in workspace.registry.infos() {
         if plugins.iter().any(|plugin| plugin.name == info.name) {
             continue;
         }
@@ -178,7 +178,7 @@ fn add(context: &Context, command: &BackendAdd) -> Result<(), OpError> {
     let plugin = loader.typed(&name, typed, &Table::default());
     let learned = plugin
         .backend
-        .learn(&Waits::default())
+        .probe(&StillWanted::default())
         .map_err(|error| unusable(&error))?;
     let before = plugins.installed(&name);
     plugins
@@ -240,7 +240,7 @@ fn remove(context: &Context, name: &str) -> Result<(), OpError> {
     Ok(())
 }
 
-fn shown(plugin: &Plugin, learned: &Learned) -> String {
+fn shown(plugin: &Plugin, learned: &Capabilities) -> String {
     let mut lines = vec![
         in_words(&learned.info),
         format!(

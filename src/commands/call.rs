@@ -2,12 +2,12 @@
 
 use engine::policy::Policy;
 use mcp::{Face, Reply};
-use ops::{Desk, OpError, Tool};
+use ops::{OpError, Tool, Workspace};
 use process::guard_memory;
 use runner_core::registry::nearest;
 use serde_json::{Map, Value};
 
-use super::output::{complain, print_json};
+use super::output::{print_json, print_stderr};
 use super::{Context, signals};
 use crate::cli::{Call, Format};
 use crate::exit;
@@ -17,16 +17,24 @@ pub(super) async fn run(context: &Context, command: Call) -> u8 {
     // What the tests do not get by their environment they must not read from this process's either.
     guard_memory();
     if context.global.trust {
-        complain(
+        print_stderr(
             "note: `--trust` has no effect on `qaas call`, which acts as an agent does, and no agent agrees for a person: \
              `qaas trust` records your own consent",
         );
     }
     let reply = match question(&command) {
-        Ok((tool, arguments)) => match desk(context, tool) {
-            Ok(desk) => {
+        Ok((tool, arguments)) => match workspace(context, tool) {
+            Ok(workspace) => {
                 let cancel = signals::cancel();
-                mcp::call(&desk, tool, &arguments, Face::CommandLine, cancel, &mut |_| {}).await
+                mcp::call(
+                    &workspace,
+                    tool,
+                    &arguments,
+                    Face::CommandLine,
+                    cancel,
+                    &mut |_| {},
+                )
+                .await
             }
             Err(error) => Reply::failed(&error, None),
         },
@@ -48,10 +56,10 @@ pub(super) async fn run(context: &Context, command: Call) -> u8 {
 }
 
 /// Tools that run no tests start nothing else either.
-fn desk(context: &Context, tool: Tool) -> Result<Desk, OpError> {
+fn workspace(context: &Context, tool: Tool) -> Result<Workspace, OpError> {
     match tool {
-        Tool::AffectedTests | Tool::GetRun | Tool::CancelRun => context.still_desk(Policy::agent()),
-        _ => context.desk(Policy::agent()),
+        Tool::AffectedTests | Tool::GetRun | Tool::CancelRun => context.no_exec_workspace(Policy::agent()),
+        _ => context.workspace(Policy::agent()),
     }
 }
 

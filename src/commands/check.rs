@@ -5,7 +5,7 @@ use std::path::Path;
 use engine::config::Suite;
 use engine::policy::Policy;
 use engine::project;
-use ops::{Desk, OpError};
+use ops::{OpError, Workspace};
 use runner_core::backend::{Mode, RunRequest};
 use serde_json::{Value, json};
 
@@ -34,12 +34,12 @@ struct Plan {
 
 pub(super) fn run(context: &Context) -> u8 {
     let (format, paint) = (context.global.format, context.paint());
-    let checked = context.still_desk(Policy::person()).and_then(|desk| {
-        let settings = desk.settings()?;
-        let suites = project::suites(&desk.root, settings, &desk.registry);
-        let planned: Vec<Planned> = suites.iter().map(|suite| plan(&desk, suite)).collect();
+    let checked = context.no_exec_workspace(Policy::person()).and_then(|workspace| {
+        let settings = workspace.settings()?;
+        let suites = project::suites(&workspace.root, settings, &workspace.registry);
+        let planned: Vec<Planned> = suites.iter().map(|suite| plan(&workspace, suite)).collect();
         let file = settings.file.as_ref().map(|file| file.display().to_string());
-        Ok((file, planned, ops::trust(&desk)?.refusals()))
+        Ok((file, planned, ops::trust(&workspace)?.refusals()))
     });
     let (file, planned, refusals) = match checked {
         Ok(checked) => checked,
@@ -79,21 +79,28 @@ pub(super) fn run(context: &Context) -> u8 {
     exit::worst(codes)
 }
 
-fn plan(desk: &Desk, suite: &Suite) -> Planned {
+fn plan(workspace: &Workspace, suite: &Suite) -> Planned {
     let planned = || {
-        let folder = project::resolve_dir(&desk.root, &suite.dir.to_string_lossy())?;
-        let (overrides, environment) = (&desk.overrides, &desk.environment);
-        let project = project::discover(&desk.root, suite, &desk.registry, &folder, overrides, environment)?;
-        let choice = project::choose_backend(&desk.registry, suite, &project, overrides)?;
+        let folder = project::resolve_dir(&workspace.root, &suite.dir.to_string_lossy())?;
+        let (overrides, environment) = (&workspace.overrides, &workspace.environment);
+        let project = project::discover(
+            &workspace.root,
+            suite,
+            &workspace.registry,
+            &folder,
+            overrides,
+            environment,
+        )?;
+        let choice = project::choose_backend(&workspace.registry, suite, &project, overrides)?;
         let paths = suite.paths.iter();
-        let paths = paths.map(|path| project::resolve_suite_path(&desk.root, &folder, path));
+        let paths = paths.map(|path| project::resolve_suite_path(&workspace.root, &folder, path));
         let request = RunRequest {
             options: suite.options.clone(),
             paths: paths.collect::<Result<_, _>>()?,
             ..RunRequest::new(Mode::Run, &folder, Path::new("SCRATCH"))
         };
         let mut notes = choice.passed_over;
-        notes.extend(desk.notes_of(&choice.backend.info().name));
+        notes.extend(workspace.notes_of(&choice.backend.info().name));
         let plan = match choice.backend.plan(&request, &project) {
             Ok(plan) => plan,
             // A plug-in plans when it runs.

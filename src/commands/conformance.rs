@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use conformance::{Bench, Case, Finding, NO_SAMPLE, Sample};
+use conformance::{Case, Finding, Harness, NO_SAMPLE, Sample};
 use engine::policy::Policy;
 use engine::project::Overrides;
 use engine::trust::Part;
@@ -67,8 +67,8 @@ pub(super) async fn run(context: &Context, command: &BackendCheck) -> u8 {
                 print(&format!("note: {note}"));
             }
         }
-        let bench = match bench(context, &backend, subjects.sample.clone()).await {
-            Ok(bench) => bench,
+        let harness = match harness(context, &backend, subjects.sample.clone()).await {
+            Ok(harness) => harness,
             Err(error) => return fail(&error, format, paint),
         };
         let mut told = |case: &Case| {
@@ -76,7 +76,7 @@ pub(super) async fn run(context: &Context, command: &BackendCheck) -> u8 {
                 tell(case, &name, format, paint);
             }
         };
-        let cases = conformance::check(backend, bench.as_ref(), &mut told).await;
+        let cases = conformance::check(backend, harness.as_ref(), &mut told).await;
         for case in &cases {
             count.add(case);
         }
@@ -110,21 +110,21 @@ fn read(folder: &Path) -> Result<Sample, OpError> {
 
 /// A backend by its name. One that the repository's own file describes needs consent: its command is going to run.
 fn named(context: &Context, name: &str) -> Result<Subject, OpError> {
-    let desk = context.desk(Policy::person())?;
-    let settings = desk.settings()?;
+    let workspace = context.workspace(Policy::person())?;
+    let settings = workspace.settings()?;
     if settings.backends.contains_key(name) {
-        ops::trust(&desk)?.require(&Part::Backend(name.to_owned()))?;
+        ops::trust(&workspace)?.require(&Part::Backend(name.to_owned()))?;
     }
-    if let Some(known) = desk.registry.get(name) {
-        let notes = desk.notes_of(name);
+    if let Some(known) = workspace.registry.get(name) {
+        let notes = workspace.notes_of(name);
         let backend = known.clone();
         return Ok(Subject { backend, notes });
     }
-    let found = context.plugin_named(&desk.root, name)?;
+    let found = context.plugin_named(&workspace.root, name)?;
     found.map(Subject::from).ok_or_else(|| {
-        let mut registry = (*desk.registry).clone();
+        let mut registry = (*workspace.registry).clone();
         let store = context.store();
-        let loader = context.loader(&desk.root, store.as_ref(), Starting::Never, false);
+        let loader = context.loader(&workspace.root, store.as_ref(), Starting::Never, false);
         registry.name_others(loader.names());
         let names = registry.names_to_choose();
         let near = nearest(name, names.iter().map(String::as_str));
@@ -158,35 +158,35 @@ fn at(context: &Context, path: &Path) -> Result<Vec<Subject>, OpError> {
     let root: PathBuf = path
         .canonicalize()
         .map_err(|error| OpError::bad_argument(format!("{}: {error}", path.display())))?;
-    let desk = context.folder_desk(root.clone());
-    let tables = &desk.settings()?.backends;
+    let workspace = context.folder_workspace(root.clone());
+    let tables = &workspace.settings()?.backends;
     if tables.is_empty() {
         let message = format!("{} describes no backend", root.join("qaas.toml").display());
         return Err(OpError::bad_argument(message).with_hint("it has no [backend.NAME] table"));
     }
-    let trust = ops::trust(&desk)?;
+    let trust = ops::trust(&workspace)?;
     let mut own = Vec::with_capacity(tables.len());
     for name in tables.keys() {
         trust.require(&Part::Backend(name.clone()))?;
-        own.extend(desk.registry.get(name).map(|backend| Subject {
+        own.extend(workspace.registry.get(name).map(|backend| Subject {
             backend: backend.clone(),
-            notes: desk.notes_of(name),
+            notes: workspace.notes_of(name),
         }));
     }
     Ok(own)
 }
 
-async fn bench(
+async fn harness(
     context: &Context,
     backend: &Arc<dyn TestBackend>,
     sample: Option<Sample>,
-) -> Result<Option<Bench>, OpError> {
+) -> Result<Option<Harness>, OpError> {
     let Some(sample) = sample else { return Ok(None) };
     let overrides = Overrides {
         python: context.global.python.clone(),
         backend: None,
     };
-    let bench = Bench::new(
+    let harness = Harness::new(
         backend,
         sample,
         world::supervisor(),
@@ -194,7 +194,7 @@ async fn bench(
         &context.environment,
     )
     .await?;
-    Ok(Some(bench))
+    Ok(Some(harness))
 }
 
 impl Count {

@@ -13,8 +13,8 @@ use crate::exit;
 
 pub(super) async fn run(context: &Context, command: Coverage) -> u8 {
     let (format, paint) = (context.global.format, context.paint());
-    let desk = match context.desk(Policy::person()) {
-        Ok(desk) => desk,
+    let workspace = match context.workspace(Policy::person()) {
+        Ok(workspace) => workspace,
         Err(error) => return fail(&error, format, paint),
     };
     let arguments = get_coverage::Arguments {
@@ -24,7 +24,7 @@ pub(super) async fn run(context: &Context, command: Coverage) -> u8 {
         ..get_coverage::Arguments::default()
     };
     let mut watch = Watch::new(format, paint, Detail::Failures);
-    let answer = get_coverage::run(&desk, arguments, signals::cancel(), &mut |event| {
+    let answer = get_coverage::run(&workspace, arguments, signals::cancel(), &mut |event| {
         watch.event(event);
     })
     .await;

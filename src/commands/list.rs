@@ -4,7 +4,7 @@ use engine::policy::Policy;
 use ops::{Answer, list_tests};
 use runner_core::visible::visible;
 
-use super::output::{complain, print, print_json};
+use super::output::{print, print_json, print_stderr};
 use super::run::{fail, structured};
 use super::{Context, signals};
 use crate::cli::{Format, List};
@@ -12,8 +12,8 @@ use crate::display::count;
 
 pub(super) async fn run(context: &Context, command: List) -> u8 {
     let (format, paint) = (context.global.format, context.paint());
-    let desk = match context.desk(Policy::person()) {
-        Ok(desk) => desk,
+    let workspace = match context.workspace(Policy::person()) {
+        Ok(workspace) => workspace,
         Err(error) => return fail(&error, format, paint),
     };
     let arguments = list_tests::Arguments {
@@ -21,7 +21,7 @@ pub(super) async fn run(context: &Context, command: List) -> u8 {
         scope: command.narrow.place.scope(),
         ..list_tests::Arguments::default()
     };
-    let answer = match list_tests::run(&desk, arguments, signals::cancel(), &mut |_| {}).await {
+    let answer = match list_tests::run(&workspace, arguments, signals::cancel(), &mut |_| {}).await {
         Ok(answer) => answer,
         Err(error) => return fail(&error, format, paint),
     };
@@ -33,13 +33,13 @@ pub(super) async fn run(context: &Context, command: List) -> u8 {
     let shown: Vec<_> = answer.nodeids.iter().map(|nodeid| visible(nodeid)).collect();
     print(&shown.join("\n"));
     for error in &answer.collection_errors {
-        complain(&format!(
+        print_stderr(&format!(
             "{} {}\n{}",
             paint.bold("could not be collected:"),
             visible(&error.nodeid),
             error.message
         ));
     }
-    complain(&paint.dim(&count(answer.total as u64, "test")));
+    print_stderr(&paint.dim(&count(answer.total as u64, "test")));
     code
 }

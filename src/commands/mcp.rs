@@ -4,7 +4,7 @@ use engine::policy::Policy;
 use mcp::{HttpOptions, serve_http, serve_stdio};
 use process::{guard_memory, private_stdio};
 
-use super::output::complain;
+use super::output::print_stderr;
 use super::run::fail;
 use super::{Context, block_on};
 use crate::cli::{Format, Mcp};
@@ -12,18 +12,18 @@ use crate::exit;
 
 pub(super) fn run(context: &Context, command: Mcp) -> u8 {
     if context.global.trust {
-        complain("qaas: a server takes no --trust: agree once with `qaas trust`");
+        print_stderr("qaas: a server takes no --trust: agree once with `qaas trust`");
         return exit::USAGE;
     }
     // What the tests do not get by their environment they must not read from this process's either.
     guard_memory();
-    let desk = if command.still {
-        context.still_desk(Policy::agent())
+    let workspace = if command.no_exec {
+        context.no_exec_workspace(Policy::agent())
     } else {
-        context.desk(Policy::agent())
+        context.workspace(Policy::agent())
     };
-    let desk = match desk {
-        Ok(desk) => desk,
+    let workspace = match workspace {
+        Ok(workspace) => workspace,
         Err(error) => return fail(&error, Format::Human, context.paint()),
     };
     match command.http {
@@ -35,31 +35,31 @@ pub(super) fn run(context: &Context, command: Mcp) -> u8 {
             };
             block_on(async {
                 let announce = |at: &mcp::Listening| {
-                    complain(&format!(
+                    print_stderr(&format!(
                         "qaas: serving {} (token in {})",
                         at.url,
                         at.token_file.display()
                     ));
                 };
-                match serve_http(desk, options, announce).await {
+                match serve_http(workspace, options, announce).await {
                     Ok(_) => exit::PASSED,
                     Err(error) => {
-                        complain(&format!("qaas: {error}\nnext: {}", error.hint()));
+                        print_stderr(&format!("qaas: {error}\nnext: {}", error.hint()));
                         exit::USAGE
                     }
                 }
             })
         }
-        None => stdio(desk),
+        None => stdio(workspace),
     }
 }
 
 /// The real descriptors are moved away first: nothing that is started can reach the protocol.
-fn stdio(desk: ops::Desk) -> u8 {
+fn stdio(workspace: ops::Workspace) -> u8 {
     let (reader, writer) = match private_stdio() {
         Ok(pair) => pair,
         Err(error) => {
-            complain(&format!(
+            print_stderr(&format!(
                 "qaas: standard input and output cannot be used: {error}"
             ));
             return exit::USAGE;
@@ -67,10 +67,10 @@ fn stdio(desk: ops::Desk) -> u8 {
     };
     let (reader, writer) = (std::fs::File::from(reader), std::fs::File::from(writer));
     block_on(async {
-        match serve_stdio(desk, reader, writer).await {
+        match serve_stdio(workspace, reader, writer).await {
             Ok(_) => exit::PASSED,
             Err(error) => {
-                complain(&format!("qaas: signals cannot be taken over: {error}"));
+                print_stderr(&format!("qaas: signals cannot be taken over: {error}"));
                 exit::NOT_JUDGED
             }
         }

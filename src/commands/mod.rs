@@ -6,7 +6,6 @@ mod call;
 mod check;
 mod conformance;
 mod coverage;
-mod desk;
 mod doctor;
 mod init;
 mod list;
@@ -18,6 +17,7 @@ mod schema;
 mod show;
 mod signals;
 mod trust;
+mod workspace;
 
 use std::future::Future;
 use std::process::ExitCode;
@@ -68,7 +68,7 @@ fn block_on(command: impl Future<Output = u8>) -> u8 {
     {
         Ok(runtime) => runtime.block_on(command),
         Err(error) => {
-            output::complain(&format!("qaas: this system gives no threads: {error}"));
+            output::print_stderr(&format!("qaas: this system gives no threads: {error}"));
             exit::NOT_JUDGED
         }
     }
@@ -77,6 +77,6 @@ fn block_on(command: impl Future<Output = u8>) -> u8 {
 fn external_command(context: &Context, words: &[std::ffi::OsString]) -> u8 {
     let root = engine::project::find_root(context.global.root.as_deref(), &context.environment).ok();
     let path = context.environment.get("PATH").map(std::ffi::OsStr::new);
-    output::complain(&external::run(words, path, root.as_deref(), &world::own_path()));
+    output::print_stderr(&external::run(words, path, root.as_deref(), &world::own_path()));
     exit::USAGE
 }

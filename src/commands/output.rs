@@ -27,7 +27,7 @@ pub(crate) fn print_json(value: &Value, format: Format) {
 }
 
 /// Prints to standard error.
-pub(crate) fn complain(text: &str) {
+pub(crate) fn print_stderr(text: &str) {
     let mut out = std::io::stderr().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n"));
 }
@@ -51,5 +51,5 @@ pub(crate) fn print_error(error: &OpError, format: Format, paint: Paint) {
             tail.trim_end()
         ));
     }
-    complain(&text);
+    print_stderr(&text);
 }

@@ -12,8 +12,8 @@ use crate::exit;
 
 pub(super) async fn run(context: &Context, command: Repeat) -> u8 {
     let (format, paint) = (context.global.format, context.paint());
-    let desk = match context.desk(Policy::person()) {
-        Ok(desk) => desk,
+    let workspace = match context.workspace(Policy::person()) {
+        Ok(workspace) => workspace,
         Err(error) => return fail(&error, format, paint),
     };
     let arguments = run_n_times::Arguments {
@@ -23,7 +23,7 @@ pub(super) async fn run(context: &Context, command: Repeat) -> u8 {
         background: false,
     };
     let mut watch = Watch::new(format, paint, Detail::Failures);
-    let answer = run_n_times::run(&desk, arguments, signals::cancel(), &mut |event| {
+    let answer = run_n_times::run(&workspace, arguments, signals::cancel(), &mut |event| {
         watch.event(event);
     })
     .await;

@@ -11,7 +11,7 @@ use ops::{Answer, OpError, run_suite};
 use runner_core::report::Report;
 use serde_json::Value;
 
-use super::output::{complain, print_error, print_json};
+use super::output::{print_error, print_json, print_stderr};
 use super::{Context, signals};
 use crate::cli::{Format, Run};
 use crate::display::{Detail, Paint, Screen, stdout_colors};
@@ -19,8 +19,8 @@ use crate::exit;
 
 pub(super) async fn run(context: &Context, command: Run) -> u8 {
     let (format, paint) = (context.global.format, context.paint());
-    let desk = match context.desk(Policy::person()) {
-        Ok(desk) => desk,
+    let workspace = match context.workspace(Policy::person()) {
+        Ok(workspace) => workspace,
         Err(error) => return fail(&error, format, paint),
     };
     let junit = command.junit.clone();
@@ -32,7 +32,7 @@ pub(super) async fn run(context: &Context, command: Run) -> u8 {
     };
     let mut watch = Watch::new(format, paint, detail);
     let arguments = arguments(command);
-    let answers = run_suite::run_all(&desk, arguments, signals::cancel(), &mut |event| {
+    let answers = run_suite::run_all(&workspace, arguments, signals::cancel(), &mut |event| {
         watch.event(event);
     })
     .await;
@@ -94,7 +94,7 @@ fn write_junit(path: &Path, reports: &[Report]) -> Option<u8> {
     let error = written
         .and_then(|xml| std::fs::write(path, xml).map_err(|error| error.to_string()))
         .err()?;
-    complain(&format!("qaas: {} could not be written: {error}", path.display()));
+    print_stderr(&format!("qaas: {} could not be written: {error}", path.display()));
     Some(exit::USAGE)
 }
 

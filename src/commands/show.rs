@@ -15,13 +15,13 @@ use crate::exit;
 pub(super) async fn run(context: &Context, command: Show) -> u8 {
     let (format, paint) = (context.global.format, context.paint());
     let shown = async {
-        let desk = context.still_desk(Policy::person())?;
+        let workspace = context.no_exec_workspace(Policy::person())?;
         if format != Format::Human || command.output || command.test.is_some() || command.outcome.is_some() {
             let arguments = get_run::Arguments::from_json(&question(&command))?;
-            let answer = get_run::run(&desk, arguments, signals::cancel()).await?;
+            let answer = get_run::run(&workspace, arguments, signals::cancel()).await?;
             return Ok(show_answer(format, answer));
         }
-        let report = get_run::stored(&desk, &command.run)?;
+        let report = get_run::stored(&workspace, &command.run)?;
         // A reader that went away is no error.
         let _ = Screen::new(std::io::stdout(), paint, Detail::Failures).whole(&report);
         Ok(exit::PASSED)

@@ -4,11 +4,11 @@ use std::io::{BufRead, IsTerminal};
 
 use engine::policy::Policy;
 use engine::trust::{TrustError, TrustStore, check_owners};
-use ops::{Desk, OpError, surface};
-use runner_core::backend::Waits;
+use ops::{OpError, Workspace, surface};
+use runner_core::backend::StillWanted;
 
 use super::Context;
-use super::output::{complain, print};
+use super::output::{print, print_stderr};
 use super::run::fail;
 use crate::cli::Trust;
 use crate::exit;
@@ -16,30 +16,32 @@ use crate::plugins::{Origin, Starting};
 
 pub(super) fn run(context: &Context, command: &Trust) -> u8 {
     let Some(state) = context.environment.state_dir() else {
-        complain("qaas: there is no state folder to keep an agreement in\nnext: set HOME or QAAS_STATE_DIR");
+        print_stderr(
+            "qaas: there is no state folder to keep an agreement in\nnext: set HOME or QAAS_STATE_DIR",
+        );
         return exit::USAGE;
     };
     let store = TrustStore::new(&state);
     if command.list {
         return list(&store);
     }
-    let desk = match context.still_desk(Policy::person()) {
-        Ok(desk) => desk,
+    let workspace = match context.no_exec_workspace(Policy::person()) {
+        Ok(workspace) => workspace,
         Err(error) => return fail(&error, context.global.format, context.paint()),
     };
     if command.revoke {
-        return match store.revoke(&desk.root) {
+        return match store.revoke(&workspace.root) {
             Ok(true) => done(&format!(
                 "the agreement for {} is taken back",
-                desk.root.display()
+                workspace.root.display()
             )),
-            Ok(false) => done(&format!("nothing was agreed to for {}", desk.root.display())),
+            Ok(false) => done(&format!("nothing was agreed to for {}", workspace.root.display())),
             Err(error) => refuse(&error),
         };
     }
-    match agree(&desk, &store, command) {
+    match agree(&workspace, &store, command) {
         Ok(true) => {
-            learn(context);
+            probe(context);
             exit::PASSED
         }
         Ok(false) => exit::PASSED,
@@ -57,47 +59,47 @@ enum Trouble {
 }
 
 /// Asks plug-ins that were agreed to what they can do, so that this is known before their first run.
-fn learn(context: &Context) {
-    let Ok((_, plugins)) = context.loaded_desk(Policy::person(), Starting::Allowed) else {
+fn probe(context: &Context) {
+    let Ok((_, plugins)) = context.loaded_workspace(Policy::person(), Starting::Allowed) else {
         return;
     };
     for plugin in plugins
         .iter()
         .filter(|plugin| matches!(plugin.origin, Origin::Repository(_)))
     {
-        match plugin.backend.learn(&Waits::default()) {
+        match plugin.backend.probe(&StillWanted::default()) {
             Ok(learned) => {
                 print(&super::backend::in_words(&learned.info));
                 if let Some(note) = crate::backends::unknown_words(plugin) {
-                    complain(&format!("note: {note}"));
+                    print_stderr(&format!("note: {note}"));
                 }
             }
-            Err(error) => complain(&format!("note: {error}")),
+            Err(error) => print_stderr(&format!("note: {error}")),
         }
     }
 }
 
 /// Whether the person agreed to something.
-fn agree(desk: &Desk, store: &TrustStore, command: &Trust) -> Result<bool, Trouble> {
-    let surface = surface(desk).map_err(Trouble::Op)?;
+fn agree(workspace: &Workspace, store: &TrustStore, command: &Trust) -> Result<bool, Trouble> {
+    let surface = surface(workspace).map_err(Trouble::Op)?;
     if surface.is_empty() {
         print("this qaas.toml asks for nothing that needs your agreement");
         return Ok(false);
     }
-    print(&format!("{} wants to use:", desk.root.display()));
+    print(&format!("{} wants to use:", workspace.root.display()));
     for line in surface.lines() {
         print(&format!("   {line}"));
     }
     if command.show {
         return Ok(false);
     }
-    let file = desk.settings().map_err(Trouble::Op)?.file.clone();
-    check_owners(&desk.root, file.as_deref()).map_err(Trouble::Trust)?;
+    let file = workspace.settings().map_err(Trouble::Op)?.file.clone();
+    check_owners(&workspace.root, file.as_deref()).map_err(Trouble::Trust)?;
     if !command.yes && !asked("Agree to exactly this? [y/N] ") {
-        complain("qaas: not agreed to; without it, whatever needs it is left out");
+        print_stderr("qaas: not agreed to; without it, whatever needs it is left out");
         return Err(Trouble::Refused);
     }
-    store.grant(&desk.root, &surface).map_err(Trouble::Trust)?;
+    store.grant(&workspace.root, &surface).map_err(Trouble::Trust)?;
     print("agreed; a change of any of these lines asks again");
     Ok(true)
 }
@@ -105,10 +107,10 @@ fn agree(desk: &Desk, store: &TrustStore, command: &Trust) -> Result<bool, Troub
 /// Asks on a terminal. Without one the answer is no.
 fn asked(question: &str) -> bool {
     if !std::io::stdin().is_terminal() {
-        complain("qaas: no terminal to ask on; `qaas trust --yes` agrees to exactly what is shown");
+        print_stderr("qaas: no terminal to ask on; `qaas trust --yes` agrees to exactly what is shown");
         return false;
     }
-    complain(question);
+    print_stderr(question);
     let mut answer = String::new();
     let read = std::io::stdin().lock().read_line(&mut answer);
     read.is_ok() && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
@@ -118,7 +120,7 @@ fn list(store: &TrustStore) -> u8 {
     match store.list() {
         Ok(listed) => {
             for warning in &listed.warnings {
-                complain(&format!("note: {warning}"));
+                print_stderr(&format!("note: {warning}"));
             }
             for record in &listed.records {
                 print(&record.root);
@@ -138,6 +140,6 @@ fn done(text: &str) -> u8 {
 }
 
 fn refuse(error: &TrustError) -> u8 {
-    complain(&format!("qaas: {error}\nnext: {}", error.hint()));
+    print_stderr(&format!("qaas: {error}\nnext: {}", error.hint()));
     exit::USAGE
 }

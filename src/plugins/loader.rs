@@ -8,10 +8,10 @@ use std::time::Duration;
 use engine::config::{PluginFile, Settings};
 use engine::digest::sha256;
 use engine::environment::Environment;
-use engine::store::plugins::{Plugins, Said, read_program};
+use engine::store::plugins::{Plugins, RememberedCapabilities, read_program};
 use engine::trust::{Part, Surface, Trust, TrustStore, check_owners};
-use exec_plugin::host::{ExecBackend, Gate, Learned, Spec};
-use runner_core::backend::{BackendError, NAMES, Waits, is_name};
+use exec_plugin::host::{Capabilities, ExecBackend, Gate, Spec};
+use runner_core::backend::{BackendError, NAMES, StillWanted, is_name};
 use runner_core::wire::SERVE;
 use serde_json::{Map, Value};
 
@@ -355,19 +355,23 @@ impl Loader {
 
     /// Asks a plug-in what it can do, unless that is known, and remembers it.
     /// `waits`: how long somebody waits for that, beside the plug-in's own time limit.
-    pub(crate) fn learn(&self, plugin: &Plugin, waits: &Waits) -> Result<Option<Learned>, BackendError> {
+    pub(crate) fn probe(
+        &self,
+        plugin: &Plugin,
+        waits: &StillWanted,
+    ) -> Result<Option<Capabilities>, BackendError> {
         if plugin.backend.is_known() {
             return Ok(None);
         }
-        let learned = plugin.backend.learn(waits)?;
+        let learned = plugin.backend.probe(waits)?;
         self.remember(plugin, &learned);
         Ok(Some(learned))
     }
 
     /// What is remembered saves a start the next time; without it nothing is lost.
-    pub(crate) fn remember(&self, plugin: &Plugin, learned: &Learned) {
+    pub(crate) fn remember(&self, plugin: &Plugin, learned: &Capabilities) {
         if let Some(plugins) = &self.plugins {
-            let said = Said {
+            let said = RememberedCapabilities {
                 info: learned.info.clone(),
                 left_out: learned.left_out.clone(),
             };

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use engine::environment::Environment;
-use exec_plugin::host::{Farewell, Launch, Parting, Received, Transport};
-use process::{Heard, Job, Limits, Peer, PeerEnd, Supervisor};
+use exec_plugin::host::{Disconnect, Launch, Received, Shutdown, Transport};
+use process::{Job, Limits, Peer, PeerExit, PeerOutput, Supervisor};
 use runner_core::backend::BackendError;
 use runner_core::wire::{COOKIE, MAX_LINE};
 
@@ -61,26 +61,26 @@ impl Transport for PeerTransport {
 
     fn receive(&mut self, within: Duration) -> Received {
         match self.0.hear(within) {
-            Heard::Line(line) => Received::Line(line),
-            Heard::Silence => Received::Silence,
-            Heard::TooLong(head) => Received::TooLong(head),
-            Heard::End => Received::End,
+            PeerOutput::Line(line) => Received::Line(line),
+            PeerOutput::Silence => Received::Silence,
+            PeerOutput::TooLong(head) => Received::TooLong(head),
+            PeerOutput::End => Received::End,
         }
     }
 
-    fn part(self: Box<Self>, farewell: Farewell) -> Parting {
-        let PeerEnd {
+    fn part(self: Box<Self>, farewell: Shutdown) -> Disconnect {
+        let PeerExit {
             failed,
             code,
             signal,
             forced,
             stderr,
         } = match farewell {
-            Farewell::Politely(patience) => self.0.end(patience),
-            Farewell::Going(patience) => self.0.kill(patience),
-            Farewell::Now => self.0.kill(Duration::ZERO),
+            Shutdown::Politely(patience) => self.0.end(patience),
+            Shutdown::Going(patience) => self.0.kill(patience),
+            Shutdown::Now => self.0.kill(Duration::ZERO),
         };
-        Parting {
+        Disconnect {
             failed,
             code,
             signal,

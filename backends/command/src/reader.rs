@@ -10,7 +10,7 @@ use runner_core::model::{Outcome, TestResult};
 use runner_core::plan::{ArtifactState, Artifacts, Lines, StepExit, Stream};
 use runner_core::selector::Selector;
 
-use crate::formats::{Format, LineReader, Said};
+use crate::formats::{Format, LineReader, ReportItem};
 use crate::id::Fields;
 use crate::layout::{COVERAGE, keyword, report_file, report_name, step_name};
 use crate::spec::{ReportPlace, Source, Spec};
@@ -51,7 +51,7 @@ impl Reader {
     }
 
     /// What one step's report says. An error is the end of a sentence that begins with "the report".
-    fn report(&mut self, step: usize, files: &Artifacts, said: &mut Vec<Said>) -> Result<(), String> {
+    fn report(&mut self, step: usize, files: &Artifacts, said: &mut Vec<ReportItem>) -> Result<(), String> {
         if self.stream().is_some() && self.report.format.streams() {
             let reader = self
                 .lines
@@ -319,27 +319,27 @@ impl Tally {
         }
     }
 
-    fn take(&mut self, said: Said, events: &mut Vec<TestEvent>) {
+    fn take(&mut self, said: ReportItem, events: &mut Vec<TestEvent>) {
         match said {
-            Said::Found(fields) => self.found(fields, events),
-            Said::Started(fields) if self.listing => self.found(fields, events),
-            Said::Started(fields) => {
+            ReportItem::Found(fields) => self.found(fields, events),
+            ReportItem::Started(fields) if self.listing => self.found(fields, events),
+            ReportItem::Started(fields) => {
                 let id = self.id(fields);
                 if self.is_selected(&id) {
                     let nodeid = self.numbered(&id);
                     events.push(TestEvent::Started { nodeid, worker: None });
                 }
             }
-            Said::Finished(fields, _) if self.listing => self.found(fields, events),
-            Said::Finished(fields, row) if self.is_beyond(&fields, row.outcome) => self.dropped += 1,
-            Said::Finished(fields, mut row) => {
+            ReportItem::Finished(fields, _) if self.listing => self.found(fields, events),
+            ReportItem::Finished(fields, row) if self.is_beyond(&fields, row.outcome) => self.dropped += 1,
+            ReportItem::Finished(fields, mut row) => {
                 let id = self.id(fields);
                 row.nodeid = self.numbered(&id);
                 *self.seen.entry(id.clone()).or_default() += 1;
                 self.finished(&id, row, events);
             }
-            Said::Exact(event) => self.exact(event, events),
-            Said::Warning(message) => events.push(TestEvent::Warning { message }),
+            ReportItem::Exact(event) => self.exact(event, events),
+            ReportItem::Warning(message) => events.push(TestEvent::Warning { message }),
         }
     }
 

@@ -5,8 +5,8 @@
 use runner_core::event::{Ending, EndingKind, ExitMeaning};
 use runner_core::plan::StepExit;
 
+use crate::captured::{CapturedOutput, option_name};
 use crate::exit::{self, PytestExit};
-use crate::said::{Said, option_name};
 
 /// Lines of an error that are quoted in a reason.
 const QUOTED_LINES: usize = 12;
@@ -36,7 +36,7 @@ const OPTION_OWNERS: [(&str, &str); 19] = [
 
 /// What pytest's exit code and messages say of a run that did not go its way. `None` where pytest ran its tests (exit
 /// 0 or 1), and for codes that are not pytest's, unless the text tells that pytest never began.
-pub fn explain(exit: &StepExit, said: &Said) -> Option<Ending> {
+pub fn explain(exit: &StepExit, said: &CapturedOutput) -> Option<Ending> {
     match PytestExit::of(exit) {
         PytestExit::UsageError => Some(usage_error(said)),
         PytestExit::NoTests => Some(no_tests(said)),
@@ -64,7 +64,7 @@ fn broken(reason: impl Into<String>) -> Ending {
 }
 
 /// Python or pytest gave up before any session: no pytest, a plug-in that cannot be imported.
-fn never_began(said: &Said) -> Option<Ending> {
+fn never_began(said: &CapturedOutput) -> Option<Ending> {
     let last = said.stderr().rev().find(|line| !line.trim().is_empty())?;
     if last.ends_with("No module named pytest") {
         let python = last.split(": No module").next().unwrap_or("python");
@@ -87,7 +87,7 @@ fn plugin_missing(message: &str) -> Ending {
     )
 }
 
-fn usage_error(said: &Said) -> Ending {
+fn usage_error(said: &CapturedOutput) -> Ending {
     let errors: Vec<&str> = said
         .stderr()
         .filter_map(|line| line.strip_prefix("ERROR: "))
@@ -144,7 +144,7 @@ fn several(texts: &[&str]) -> String {
     }
 }
 
-fn conftest_error(said: &Said) -> Option<String> {
+fn conftest_error(said: &CapturedOutput) -> Option<String> {
     let lines: Vec<&str> = said
         .stderr()
         .skip_while(|line| !line.contains("ImportError while loading conftest"))
@@ -163,7 +163,7 @@ fn conftest_error(said: &Said) -> Option<String> {
     })
 }
 
-fn wrong_argument(text: &str, said: &Said) -> Ending {
+fn wrong_argument(text: &str, said: &CapturedOutput) -> Ending {
     let ending = broken(format!("pytest refused its arguments: {text}"));
     let Some(words) = text.strip_prefix("unrecognized arguments: ") else {
         return ending;
@@ -211,7 +211,7 @@ fn owner(word: &str) -> Option<&'static str> {
         .map(|(_, plugin)| *plugin)
 }
 
-fn no_tests(said: &Said) -> Ending {
+fn no_tests(said: &CapturedOutput) -> Ending {
     let summary = said.stdout().rev().find(|line| line.contains(" deselected"));
     let count = summary.and_then(|line| {
         let before = line.split(" deselected").next()?;
@@ -238,7 +238,7 @@ pub fn deselected(count: u64) -> Ending {
         .with_hint("look at `-k` and `-m`, also in the `addopts` of the project's pytest configuration")
 }
 
-fn internal_error(said: &Said) -> Ending {
+fn internal_error(said: &CapturedOutput) -> Ending {
     let lines = said.stdout().chain(said.stderr());
     let texts: Vec<&str> = lines
         .filter_map(|line| line.strip_prefix("INTERNALERROR> "))
@@ -253,7 +253,7 @@ fn internal_error(said: &Said) -> Ending {
     }
 }
 
-fn interrupted(said: &Said) -> Ending {
+fn interrupted(said: &CapturedOutput) -> Ending {
     let banner = said.stdout().rev().find_map(|line| {
         let text = line.strip_prefix('!')?.strip_suffix('!')?;
         Some(text.trim_matches(['!', ' ']))
@@ -266,7 +266,7 @@ fn interrupted(said: &Said) -> Ending {
 }
 
 /// The last lines of standard error, as the end of a sentence.
-fn quoted(said: &Said) -> String {
+fn quoted(said: &CapturedOutput) -> String {
     let mut lines: Vec<&str> = said
         .stderr()
         .rev()

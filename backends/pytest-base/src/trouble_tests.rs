@@ -11,7 +11,7 @@ fn ending(code: i32, stdout: &str, stderr: &str) -> Option<Ending> {
 }
 
 fn explain_for(request: &RunRequest, code: i32, stdout: &str, stderr: &str) -> Option<Ending> {
-    let mut said = Said::new(request);
+    let mut said = CapturedOutput::new(request);
     for (stream, text) in [(Stream::Stdout, stdout), (Stream::Stderr, stderr)] {
         said.hear(&Lines {
             step: 0,

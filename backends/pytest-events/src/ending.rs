@@ -1,14 +1,14 @@
 //! How a pytest session ended: its own word, its exit code and its counts must agree, or the reason says why not.
 
 use pytest_base::exit::{in_words, meaning};
-use pytest_base::{Said, trouble};
+use pytest_base::{CapturedOutput, trouble};
 use runner_core::event::{Ending, EndingKind, ExitMeaning};
 use runner_core::plan::StepExit;
 
 use crate::session::Session;
 
 /// The reading of one session.
-pub(crate) fn ending(session: &Session, exit: &StepExit, said: &Said) -> Ending {
+pub(crate) fn ending(session: &Session, exit: &StepExit, said: &CapturedOutput) -> Ending {
     let Some(finish) = &session.finish else {
         return unfinished(session, exit, said);
     };
@@ -37,7 +37,7 @@ pub(crate) fn ending(session: &Session, exit: &StepExit, said: &Said) -> Ending 
 }
 
 /// No finish line: the process died, or never had a session.
-fn unfinished(session: &Session, exit: &StepExit, said: &Said) -> Ending {
+fn unfinished(session: &Session, exit: &StepExit, said: &CapturedOutput) -> Ending {
     if let Some(message) = &session.internal {
         return of(
             EndingKind::Broken,
@@ -103,7 +103,7 @@ fn interrupted(session: &Session, exit: &StepExit, kind: &str, message: &str) ->
 }
 
 /// The session went to its end by itself, with the exit code that it announced.
-fn finished(session: &Session, exit: &StepExit, said: &Said) -> Ending {
+fn finished(session: &Session, exit: &StepExit, said: &CapturedOutput) -> Ending {
     let finish = session
         .finish
         .as_ref()

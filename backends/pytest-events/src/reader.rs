@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use pytest_base::Said;
+use pytest_base::CapturedOutput;
 use pytest_base::command::STEP_NAME;
 use runner_core::backend::{BackendError, OutputReader, RunRequest};
 use runner_core::event::{Ending, TestEvent};
@@ -19,8 +19,8 @@ use crate::stack;
 pub(crate) struct Reader {
     nonce: String,
     cwd: PathBuf,
-    quiet: Said,
-    steps: BTreeMap<usize, (Session, Said)>,
+    quiet: CapturedOutput,
+    steps: BTreeMap<usize, (Session, CapturedOutput)>,
 }
 
 impl Reader {
@@ -28,7 +28,7 @@ impl Reader {
         Self {
             nonce: request.nonce.clone(),
             cwd: request.cwd.clone(),
-            quiet: Said::new(request),
+            quiet: CapturedOutput::new(request),
             steps: BTreeMap::new(),
         }
     }
@@ -62,8 +62,9 @@ impl Reader {
             };
             if let Some((worker, nodeid)) = hang.worker {
                 // An idle worker's file still names the last test that it ran.
-                let runs =
-                    |(session, _): &(Session, Said)| session.running().any(|running| running == nodeid);
+                let runs = |(session, _): &(Session, CapturedOutput)| {
+                    session.running().any(|running| running == nodeid)
+                };
                 if hang.phase.is_none() && !self.steps.values().any(runs) {
                     continue;
                 }
@@ -134,8 +135,9 @@ impl OutputReader for Reader {
             .enumerate()
             .filter(|(_, exit)| exit.step.starts_with(STEP_NAME));
         for (place, exit) in pytests {
-            let named =
-                |(session, _): &&(Session, Said)| session.hello.as_ref().is_some_and(|h| h.step == exit.step);
+            let named = |(session, _): &&(Session, CapturedOutput)| {
+                session.hello.as_ref().is_some_and(|h| h.step == exit.step)
+            };
             let step = self
                 .steps
                 .values()

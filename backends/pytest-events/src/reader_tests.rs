@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use runner_core::backend::Mode;
-use runner_core::event::{EndCause, EndingKind, RunEvent};
+use runner_core::event::{EndingKind, RunEvent, StopReason};
 use runner_core::plan::ArtifactState;
 use runner_core::report::Report;
 use serde::Deserialize;
@@ -116,7 +116,7 @@ fn fold(events: Vec<TestEvent>, ending: Ending, exit: StepExit) -> Report {
         output_tail: String::new(),
     });
     record.push(RunEvent::Finished {
-        cause: EndCause::Done,
+        cause: StopReason::Done,
         duration_s: 1.0,
     });
     Report::fold(&record)

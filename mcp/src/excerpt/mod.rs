@@ -4,7 +4,7 @@
 //! between counted. What was left out stands in `omitted`, with the call that lists it. Either half says everything
 //! that matters by itself, as some clients show only the one and some only the other.
 
-mod fold;
+mod group;
 mod head;
 mod measure;
 mod page;
@@ -180,7 +180,7 @@ fn listed(parts: &Parts, limit: usize) -> (Vec<Value>, Counts) {
         return (items.collect(), Counts::default());
     }
     let (bad, rest): (Vec<&Row>, Vec<&Row>) = parts.rows.iter().partition(|row| row.is_bad());
-    let fitted = fold::fit(&Json, &bad, limit);
+    let fitted = group::fit(&Json, &bad, limit);
     let mut hidden = fitted.omitted;
     let mut items = fitted.items;
     let limit = limit.saturating_sub(fitted.used);

@@ -3,7 +3,7 @@
 use ops::Row;
 use serde_json::{Value, json};
 
-use super::fold::Shape;
+use super::group::Shape;
 use super::measure;
 use super::parts::Parts;
 use super::rows::Json;

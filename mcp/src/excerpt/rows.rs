@@ -4,7 +4,7 @@ use ops::{FailurePlace, Row};
 use runner_core::model::{Attempt, Location, Outcome, Subtest};
 use serde_json::{Map, Value, json};
 
-use super::fold::Shape;
+use super::group::Shape;
 use super::measure;
 
 /// Below this a row has no room for its attempts and parts.

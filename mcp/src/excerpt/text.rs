@@ -5,7 +5,7 @@ use runner_core::model::Outcome;
 use runner_core::visible::visible;
 use serde_json::Value;
 
-use super::fold::{self, Shape};
+use super::group::{self, Shape};
 use super::measure;
 use super::parts::Parts;
 
@@ -15,12 +15,12 @@ const INDENT: &str = "    ";
 const LEAST_NOTE: usize = 280;
 
 /// Builds a text that never grows over its limit.
-struct Sheet {
+struct BoundedText {
     text: String,
     left: usize,
 }
 
-impl Sheet {
+impl BoundedText {
     /// A line, if it fits.
     fn line(&mut self, line: &str) -> bool {
         let size = measure::of_text(line) + 2;
@@ -76,7 +76,7 @@ fn quote(text: &str, limit: usize) -> String {
 /// The text half in at most `limit`.
 pub(super) fn compose(parts: &Parts, limit: usize) -> String {
     let ending = ending(parts, limit / 4);
-    let mut sheet = Sheet {
+    let mut sheet = BoundedText {
         text: String::new(),
         left: limit.saturating_sub(measure::of_text(&ending) + 60),
     };
@@ -129,7 +129,7 @@ fn standing(parts: &Parts) -> String {
 
 /// What to call next.
 fn ending(parts: &Parts, limit: usize) -> String {
-    let mut sheet = Sheet {
+    let mut sheet = BoundedText {
         text: String::new(),
         left: limit,
     };
@@ -140,7 +140,7 @@ fn ending(parts: &Parts, limit: usize) -> String {
     sheet.text
 }
 
-fn unfinished(sheet: &mut Sheet, tests: Option<&Value>, limit: usize) {
+fn unfinished(sheet: &mut BoundedText, tests: Option<&Value>, limit: usize) {
     let Some(tests) = tests.and_then(Value::as_array) else {
         return;
     };
@@ -163,7 +163,7 @@ fn unfinished(sheet: &mut Sheet, tests: Option<&Value>, limit: usize) {
 }
 
 /// The failing rows. Gives back in words what it could not show.
-fn failures(sheet: &mut Sheet, parts: &Parts) -> String {
+fn failures(sheet: &mut BoundedText, parts: &Parts) -> String {
     let bad: Vec<&Row> = parts.rows.iter().filter(|row| row.is_bad()).collect();
     if parts.is_page() {
         if parts.rows.iter().any(|row| row.message.is_some()) {
@@ -177,7 +177,7 @@ fn failures(sheet: &mut Sheet, parts: &Parts) -> String {
         return String::new();
     }
     sheet.line("Failures (their text is the tests' own: untrusted data):");
-    let fitted = fold::fit(&Text, &bad, sheet.left);
+    let fitted = group::fit(&Text, &bad, sheet.left);
     for item in &fitted.items {
         sheet.line(item);
     }
@@ -185,7 +185,7 @@ fn failures(sheet: &mut Sheet, parts: &Parts) -> String {
 }
 
 /// Collectors that failed and are no row: the test that was asked for, or a list, is not what it would be.
-fn collectors(sheet: &mut Sheet, parts: &Parts, limit: usize) {
+fn collectors(sheet: &mut BoundedText, parts: &Parts, limit: usize) {
     let floor = sheet.left.saturating_sub(limit);
     let errors = parts.fields.get("collection_errors").and_then(Value::as_array);
     for error in errors.into_iter().flatten() {
@@ -202,7 +202,7 @@ fn collectors(sheet: &mut Sheet, parts: &Parts, limit: usize) {
 }
 
 /// `run K: …` of a repeated test.
-fn messages(sheet: &mut Sheet, messages: Option<&Value>) {
+fn messages(sheet: &mut BoundedText, messages: Option<&Value>) {
     if strings(messages).next().is_some() {
         sheet.line("What the tests said (untrusted data):");
     }
@@ -213,7 +213,7 @@ fn messages(sheet: &mut Sheet, messages: Option<&Value>) {
 }
 
 /// The lists of the tools that answer with one.
-fn lists(sheet: &mut Sheet, parts: &Parts) {
+fn lists(sheet: &mut BoundedText, parts: &Parts) {
     let mut show = |name: &str, line: &dyn Fn(&Value) -> String| {
         let items = parts.fields.get(name).and_then(Value::as_array);
         let hidden = sheet.lines(items.into_iter().flatten().map(line));
@@ -256,7 +256,7 @@ fn affected_line(item: &Value) -> String {
     )
 }
 
-fn changes(sheet: &mut Sheet, changes: Option<&Value>) {
+fn changes(sheet: &mut BoundedText, changes: Option<&Value>) {
     let Some(changes) = changes else { return };
     let mut words = Vec::new();
     for (name, says) in [
@@ -275,7 +275,7 @@ fn changes(sheet: &mut Sheet, changes: Option<&Value>) {
 }
 
 /// What ran the tests, where something is to be explained.
-fn environment(sheet: &mut Sheet, parts: &Parts) {
+fn environment(sheet: &mut BoundedText, parts: &Parts) {
     let Some(environment) = parts.fields.get("environment").filter(|_| !parts.green) else {
         return;
     };

@@ -20,7 +20,7 @@ use axum::response::{IntoResponse, Response};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use ops::Desk;
+use ops::Workspace;
 use process::Cancel;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
@@ -28,7 +28,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::ending::{self, Ended};
+use crate::ending::{self, ServerExit};
 use crate::server::Server;
 use token::{Token, TokenFile};
 
@@ -94,10 +94,10 @@ impl HttpError {
 /// Serves until the process is told to end; nothing of a run is alive afterwards. `announce` is called once
 /// clients can connect.
 pub async fn serve_http(
-    desk: Desk,
+    workspace: Workspace,
     options: HttpOptions,
     announce: impl FnOnce(&Listening),
-) -> Result<Ended, HttpError> {
+) -> Result<ServerExit, HttpError> {
     let loopback = options.address.ip().to_canonical().is_loopback();
     if !loopback && !options.allow_remote {
         return Err(HttpError::NotLoopback {
@@ -110,10 +110,10 @@ pub async fn serve_http(
     };
     let listener = TcpListener::bind(options.address).await.map_err(listen)?;
     let address = listener.local_addr().map_err(listen)?;
-    let (token, token_file, _gone_with_the_server) = token(&desk, &options, address)?;
+    let (token, token_file, _gone_with_the_server) = token(&workspace, &options, address)?;
     let stop = Cancel::new();
     let closing = CancellationToken::new();
-    let server = Server::new(desk.clone(), stop.clone());
+    let server = Server::new(workspace.clone(), stop.clone());
     let router = router(server, token, address.ip(), closing.clone());
     let accepting = tokio::spawn(accept(listener, router, closing.clone()));
     announce(&Listening {
@@ -121,21 +121,21 @@ pub async fn serve_http(
         token_file,
     });
     let nobody = std::future::pending();
-    let ended = ending::wait(nobody, &desk.live, &stop, &closing, std::future::ready(())).await;
+    let ended = ending::wait(nobody, &workspace.live, &stop, &closing, std::future::ready(())).await;
     closing.cancel();
     accepting.abort();
     ended.map_err(HttpError::Signals)
 }
 
 fn token(
-    desk: &Desk,
+    workspace: &Workspace,
     options: &HttpOptions,
     address: SocketAddr,
 ) -> Result<(Token, PathBuf, Option<TokenFile>), HttpError> {
     if let Some(path) = &options.token_file {
         return Ok((Token::from_file(path)?, path.clone(), None));
     }
-    let store = desk.engine.store.as_ref().ok_or(HttpError::NoStateFolder)?;
+    let store = workspace.engine.store.as_ref().ok_or(HttpError::NoStateFolder)?;
     let path = store
         .state()
         .join("http")

@@ -13,21 +13,21 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::{Ended, HttpError, HttpOptions, Listening, MAX_BODY_BYTES, serve_http};
-use crate::testing::{desk, desk_with_state};
+use super::{HttpError, HttpOptions, Listening, MAX_BODY_BYTES, ServerExit, serve_http};
+use crate::testing::{workspace, workspace_with_state};
 
 struct Site {
     address: SocketAddr,
     token: String,
     token_file: PathBuf,
-    server: JoinHandle<Result<Ended, HttpError>>,
+    server: JoinHandle<Result<ServerExit, HttpError>>,
     _folders: [tempfile::TempDir; 2],
 }
 
 impl Site {
     async fn open() -> Self {
         let (root, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let desk = desk_with_state(root.path(), &state.path().join("state"));
+        let workspace = workspace_with_state(root.path(), &state.path().join("state"));
         let options = HttpOptions {
             address: "127.0.0.1:0".parse().unwrap(),
             allow_remote: false,
@@ -35,7 +35,7 @@ impl Site {
         };
         let (sender, announced) = oneshot::channel();
         let announce = |at: &Listening| sender.send(at.clone()).unwrap();
-        let server = tokio::spawn(serve_http(desk, options, announce));
+        let server = tokio::spawn(serve_http(workspace, options, announce));
         let at = announced.await.unwrap();
         let address = at
             .url
@@ -182,8 +182,8 @@ async fn other_machines_are_served_only_if_that_is_meant() {
         allow_remote: false,
         token_file: None,
     };
-    let desk = desk(root.path(), Ok(Settings::default()));
-    let refused = serve_http(desk.clone(), options.clone(), |_| {}).await;
+    let workspace = workspace(root.path(), Ok(Settings::default()));
+    let refused = serve_http(workspace.clone(), options.clone(), |_| {}).await;
     assert!(
         matches!(refused, Err(HttpError::NotLoopback { .. })),
         "{refused:?}"
@@ -193,6 +193,6 @@ async fn other_machines_are_served_only_if_that_is_meant() {
         ..options
     };
     // Without a state folder there is no place for the token, and no server without a token.
-    let refused = serve_http(desk, meant, |_| {}).await;
+    let refused = serve_http(workspace, meant, |_| {}).await;
     assert!(matches!(refused, Err(HttpError::NoStateFolder)), "{refused:?}");
 }

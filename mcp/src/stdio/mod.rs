@@ -7,13 +7,13 @@ mod wire;
 
 use std::io::{Read, Write};
 
-use ops::Desk;
+use ops::Workspace;
 use process::Cancel;
 use rmcp::ServiceExt;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio_util::sync::CancellationToken;
 
-use crate::ending::{self, Ended};
+use crate::ending::{self, ServerExit};
 use crate::server::Server;
 use gate::Gate;
 
@@ -28,16 +28,16 @@ const MAX_LINE_BYTES: usize = 4 * 1024 * 1024;
 /// # Errors
 /// If the process cannot be told of signals.
 pub async fn serve_stdio(
-    desk: Desk,
+    workspace: Workspace,
     reader: impl Read + Send + 'static,
     writer: impl Write + Send + 'static,
-) -> std::io::Result<Ended> {
+) -> std::io::Result<ServerExit> {
     let stop = Cancel::new();
     let (gone, silent) = (CancellationToken::new(), CancellationToken::new());
     let incoming = wire::incoming(reader, &gone);
     let (outgoing, written) = wire::outgoing(writer, &gone, silent.clone());
     let transport = AsyncRwTransport::new_server(incoming, outgoing).with_max_line_length(MAX_LINE_BYTES);
-    let server = Server::new(desk.clone(), stop.clone());
+    let server = Server::new(workspace.clone(), stop.clone());
     let serving = tokio::spawn(async move {
         // An error here is a client that went away before it asked anything.
         if let Ok(running) = server.serve(Gate::new(transport)).await {
@@ -46,12 +46,12 @@ pub async fn serve_stdio(
     });
     let gone = async move {
         gone.cancelled().await;
-        Ended::ClientGone
+        ServerExit::ClientGone
     };
     let last_words = async move {
         // What was answered is still written out.
         let _ = serving.await;
         let _ = written.await;
     };
-    ending::wait(gone, &desk.live, &stop, &silent, last_words).await
+    ending::wait(gone, &workspace.live, &stop, &silent, last_words).await
 }

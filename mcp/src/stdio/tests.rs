@@ -11,14 +11,14 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::serve_stdio;
-use crate::Ended;
-use crate::testing::desk;
+use crate::ServerExit;
+use crate::testing::workspace;
 
 struct Client {
     lines: Lines<BufReader<OwnedReadHalf>>,
     writer: OwnedWriteHalf,
     last_id: u64,
-    server: JoinHandle<Ended>,
+    server: JoinHandle<ServerExit>,
     _root: tempfile::TempDir,
 }
 
@@ -27,10 +27,10 @@ impl Client {
     fn connect(settings: Result<Settings, ConfigError>) -> Self {
         let root = tempfile::tempdir().unwrap();
         let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
-        let desk = desk(root.path(), settings);
+        let workspace = workspace(root.path(), settings);
         let server = tokio::spawn(async move {
             let reader = theirs.try_clone().unwrap();
-            serve_stdio(desk, reader, theirs).await.unwrap()
+            serve_stdio(workspace, reader, theirs).await.unwrap()
         });
         ours.set_nonblocking(true).unwrap();
         let (reader, writer) = UnixStream::from_std(ours).unwrap().into_split();
@@ -320,7 +320,7 @@ async fn the_server_ends_when_its_client_is_gone() {
         .await
         .expect("ends in time")
         .unwrap();
-    assert_eq!(ended, Ended::ClientGone);
+    assert_eq!(ended, ServerExit::ClientGone);
 }
 
 #[tokio::test]

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use super::book::{Book, Finding, Group};
+use super::case_log::{CaseLog, Finding, Group};
 use super::subject::Subject;
 use runner_core::backend::{BackendError, Capability, Mode, Need, RunRequest, is_name};
 use runner_core::plan::Plan;
 use runner_core::selector::{Selection, Selector};
 
-pub(super) fn check(subject: &Subject, book: &mut Book<'_>) {
+pub(super) fn check(subject: &Subject, log: &mut CaseLog<'_>) {
     let mut hold = |name, expected, case: fn(&Subject) -> Finding| {
-        book.hold(Group::Claims, name, expected, || case(subject));
+        log.hold(Group::Claims, name, expected, || case(subject));
     };
     hold(
         "name",

@@ -11,22 +11,22 @@
 //!
 //! A sample project is a folder with `qaas-conformance.toml` ([`Sample`]), which says what is true of its tests.
 
-mod book;
+mod case_log;
 mod claims;
 mod live;
 mod planning;
 mod reading;
+mod recording;
 mod sample;
 mod subject;
-mod tape;
 
 use std::sync::Arc;
 
-pub use self::book::{Case, Finding, Group};
-pub use self::live::Bench;
+pub use self::case_log::{Case, Finding, Group};
+pub use self::live::Harness;
 pub use self::sample::{FILE, Sample, SampleError};
 
-use self::book::Book;
+use self::case_log::CaseLog;
 use engine::run::blocking;
 use runner_core::backend::TestBackend;
 
@@ -37,22 +37,23 @@ pub const NO_SAMPLE: &str = "no sample project was given (--project DIR)";
 /// real run are skipped, each with its reason.
 pub async fn check(
     backend: Arc<dyn TestBackend>,
-    bench: Option<&Bench>,
+    harness: Option<&Harness>,
     told: &mut (dyn FnMut(&Case) + Send),
 ) -> Vec<Case> {
-    let mut book = Book::new(told);
-    let Some(subject) = blocking(|| subject::answering(backend, bench.map(Bench::project), &mut book)) else {
-        return book.close();
+    let mut log = CaseLog::new(told);
+    let Some(subject) = blocking(|| subject::answering(backend, harness.map(Harness::project), &mut log))
+    else {
+        return log.close();
     };
     blocking(|| {
-        claims::check(&subject, &mut book);
-        planning::check(&subject, &mut book);
+        claims::check(&subject, &mut log);
+        planning::check(&subject, &mut log);
     });
-    let tapes = match bench {
-        Some(bench) => live::record(&subject, bench).await,
+    let recordings = match harness {
+        Some(harness) => live::record(&subject, harness).await,
         None => live::Tapes::without(NO_SAMPLE),
     };
-    blocking(|| reading::check(&subject, &tapes, &mut book));
-    live::check(&subject, bench, &tapes, &mut book).await;
-    book.close()
+    blocking(|| reading::check(&subject, &recordings, &mut log));
+    live::check(&subject, harness, &recordings, &mut log).await;
+    log.close()
 }

@@ -40,13 +40,13 @@ pub(super) struct File {
     pub(super) missing: Option<String>,
     pub(super) keyword: Option<Keyword>,
     /// A file that cannot be collected (or compiled).
-    pub(super) broken: Option<Trap>,
+    pub(super) broken: Option<HostileCase>,
     /// A test that never ends.
-    pub(super) hang: Option<Trap>,
+    pub(super) hang: Option<HostileCase>,
     /// A test that ends its process.
-    pub(super) crash: Option<Trap>,
+    pub(super) crash: Option<HostileCase>,
     /// Something without any test.
-    pub(super) empty: Option<Trap>,
+    pub(super) empty: Option<HostileCase>,
     /// Outcomes (`xpassed`) and traps (`crash`) that the framework does not have, each with the reason.
     #[serde(default)]
     pub(super) absent: BTreeMap<String, String>,
@@ -63,7 +63,7 @@ pub(super) struct Keyword {
 /// Tests that do harm, apart from those of `outcomes`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Trap {
+pub(super) struct HostileCase {
     /// The folder to run in, for frameworks that have one project a folder. Default: the sample's.
     pub(super) dir: Option<String>,
     /// What to select there: files, folders or ids. Default: nothing, so everything.
@@ -107,7 +107,7 @@ impl Sample {
         }
         if let Some(wrong) = file
             .traps()
-            .find_map(|trap| trap.timeout.as_deref().filter(|t| duration(t).is_none()))
+            .find_map(|hostile| hostile.timeout.as_deref().filter(|t| duration(t).is_none()))
         {
             return Err(error(format!(
                 "{}: `timeout = \"{wrong}\"` is no time",
@@ -144,14 +144,14 @@ impl Sample {
 }
 
 impl File {
-    fn traps(&self) -> impl Iterator<Item = &Trap> {
+    fn traps(&self) -> impl Iterator<Item = &HostileCase> {
         [&self.broken, &self.hang, &self.crash, &self.empty]
             .into_iter()
             .flatten()
     }
 }
 
-impl Trap {
+impl HostileCase {
     pub(super) fn limit(&self) -> Duration {
         self.timeout.as_deref().and_then(duration).unwrap_or(HANG)
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::book::{Book, Finding, Group};
+use super::case_log::{CaseLog, Finding, Group};
 use runner_core::backend::{BackendError, BackendInfo, Capability, Mode, Need, RunRequest, TestBackend};
 use runner_core::facts::{Interpreter, Project};
 use runner_core::plan::{Plan, Step};
@@ -104,11 +104,11 @@ impl Subject {
 pub(super) fn answering(
     backend: Arc<dyn TestBackend>,
     project: Option<&Project>,
-    book: &mut Book<'_>,
+    log: &mut CaseLog<'_>,
 ) -> Option<Subject> {
     let mut subject = None;
     let expected = "an answer to an ordinary question: what it can do, and a plan for everything";
-    book.hold(Group::Claims, "answers", expected, || {
+    log.hold(Group::Claims, "answers", expected, || {
         let asked = Subject::new(backend, project);
         let request = asked.request(Mode::Run);
         let plan = asked.inner(&request).and_then(|inner| {
@@ -128,7 +128,7 @@ pub(super) fn answering(
     });
     if subject.is_none() {
         let why = Finding::Skipped("who does not answer cannot be asked more".to_owned());
-        book.add(Group::Claims, "everything-else", "all other cases", why);
+        log.add(Group::Claims, "everything-else", "all other cases", why);
     }
     subject
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::arguments::Reader;
-use super::{Desk, ErrorKind, NextCall, OpError, Tool, cut};
+use super::{ErrorKind, NextCall, OpError, Tool, Workspace, cut};
 use engine::project;
 use runner_core::affected::{AffectedTest, AffectedTests};
 
@@ -52,24 +52,24 @@ pub struct Answer {
 }
 
 /// Finds them.
-pub async fn run(desk: &Desk, arguments: Arguments) -> Result<Answer, OpError> {
-    desk.settings()?;
+pub async fn run(workspace: &Workspace, arguments: Arguments) -> Result<Answer, OpError> {
+    workspace.settings()?;
     if arguments.paths.is_empty() {
         return Err(OpError::bad_argument(
             "`paths` must be an array of at least one changed file, relative to the repository",
         ));
     }
     let cwd = match &arguments.cwd {
-        Some(text) => project::resolve_dir(&desk.root, text)?,
-        None => desk.root.clone(),
+        Some(text) => project::resolve_dir(&workspace.root, text)?,
+        None => workspace.root.clone(),
     };
     let changed: Result<Vec<String>, OpError> = arguments
         .paths
         .iter()
-        .map(|path| inside(&desk.root, &cwd, path))
+        .map(|path| inside(&workspace.root, &cwd, path))
         .collect();
     let changed = changed?;
-    let (finder, root) = (Arc::clone(&desk.affected), desk.root.clone());
+    let (finder, root) = (Arc::clone(&workspace.affected), workspace.root.clone());
     let found = tokio::task::spawn_blocking(move || finder.find(&root, &changed))
         .await
         .map_err(|error| {
@@ -80,16 +80,16 @@ pub async fn run(desk: &Desk, arguments: Arguments) -> Result<Answer, OpError> {
             )
         })?;
     if found.searched == 0 {
-        let message = format!("no test files were found in {}", desk.root.display());
+        let message = format!("no test files were found in {}", workspace.root.display());
         return Err(OpError::new(ErrorKind::NoTests, "no_tests", message)
             .with_hint("Is this the right repository? `cwd` and `--root` say where to look."));
     }
-    Ok(answer(desk, &arguments, found, &cwd))
+    Ok(answer(workspace, &arguments, found, &cwd))
 }
 
-fn answer(desk: &Desk, arguments: &Arguments, found: AffectedTests, cwd: &Path) -> Answer {
+fn answer(workspace: &Workspace, arguments: &Arguments, found: AffectedTests, cwd: &Path) -> Answer {
     let mut affected = found.affected;
-    if let Ok(below) = cwd.strip_prefix(&desk.root)
+    if let Ok(below) = cwd.strip_prefix(&workspace.root)
         && below != Path::new("")
     {
         affected.retain_mut(|test| match Path::new(&test.test_file).strip_prefix(below) {
@@ -128,7 +128,7 @@ fn inside(root: &Path, cwd: &Path, text: &str) -> Result<String, OpError> {
     let outside = || {
         let message = format!(
             "path `{}` lies outside the repository ({})",
-            cut::echo(text),
+            cut::quote_truncated(text),
             root.display()
         );
         OpError::new(ErrorKind::BadRequest, "outside_root", message)
@@ -136,7 +136,7 @@ fn inside(root: &Path, cwd: &Path, text: &str) -> Result<String, OpError> {
     if text.contains('\0') {
         return Err(OpError::bad_argument(format!(
             "path `{}` holds a NUL",
-            cut::echo(text)
+            cut::quote_truncated(text)
         )));
     }
     let from_cwd = cwd != root && !root.join(text).exists() && cwd.join(text).exists();

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{
-    Desk, NextCall, OpError, affected_tests, cancel_run, get_coverage, get_run, list_tests, prepare,
+    NextCall, OpError, Workspace, affected_tests, cancel_run, get_coverage, get_run, list_tests, resolve,
     run_n_times, run_single, run_suite,
 };
 use engine::run::EventSink;
@@ -136,7 +136,7 @@ pub fn exit(status: Status) -> u8 {
 /// # Errors
 /// Whatever the tool cannot answer. See [`OpError`].
 pub async fn call(
-    desk: &Desk,
+    workspace: &Workspace,
     tool: Tool,
     arguments: &Map<String, Value>,
     cancel: Cancel,
@@ -146,48 +146,60 @@ pub async fn call(
         Tool::RunSuite => {
             let arguments = run_suite::Arguments::from_json(arguments)?;
             if arguments.background {
-                return Ok(prepare::start(desk, run_suite::order(desk, &arguments).await?));
+                return Ok(resolve::start(
+                    workspace,
+                    run_suite::spec(workspace, &arguments).await?,
+                ));
             }
-            let answer = run_suite::run(desk, arguments, cancel, sink).await?;
+            let answer = run_suite::run(workspace, arguments, cancel, sink).await?;
             Ok(Answer::RunSuite(Box::new(answer)))
         }
         Tool::RunSingle => {
             let arguments = run_single::Arguments::from_json(arguments)?;
             if arguments.background {
-                return Ok(prepare::start(desk, run_single::order(desk, &arguments).await?));
+                return Ok(resolve::start(
+                    workspace,
+                    run_single::spec(workspace, &arguments).await?,
+                ));
             }
-            let answer = run_single::run(desk, arguments, cancel, sink).await?;
+            let answer = run_single::run(workspace, arguments, cancel, sink).await?;
             Ok(Answer::RunSingle(Box::new(answer)))
         }
         Tool::RunNTimes => {
             let arguments = run_n_times::Arguments::from_json(arguments)?;
             if arguments.background {
-                return Ok(prepare::start(desk, run_n_times::order(desk, &arguments).await?));
+                return Ok(resolve::start(
+                    workspace,
+                    run_n_times::spec(workspace, &arguments).await?,
+                ));
             }
-            let answer = run_n_times::run(desk, arguments, cancel, sink).await?;
+            let answer = run_n_times::run(workspace, arguments, cancel, sink).await?;
             Ok(Answer::RunNTimes(Box::new(answer)))
         }
         Tool::GetCoverage => {
             let arguments = get_coverage::Arguments::from_json(arguments)?;
             if arguments.background {
-                return Ok(prepare::start(desk, get_coverage::order(desk, &arguments).await?));
+                return Ok(resolve::start(
+                    workspace,
+                    get_coverage::spec(workspace, &arguments).await?,
+                ));
             }
-            let answer = get_coverage::run(desk, arguments, cancel, sink).await?;
+            let answer = get_coverage::run(workspace, arguments, cancel, sink).await?;
             Ok(Answer::GetCoverage(Box::new(answer)))
         }
         Tool::AffectedTests => {
             let arguments = affected_tests::Arguments::from_json(arguments)?;
-            let answer = affected_tests::run(desk, arguments).await?;
+            let answer = affected_tests::run(workspace, arguments).await?;
             Ok(Answer::AffectedTests(Box::new(answer)))
         }
         Tool::ListTests => {
             let arguments = list_tests::Arguments::from_json(arguments)?;
-            let answer = list_tests::run(desk, arguments, cancel, sink).await?;
+            let answer = list_tests::run(workspace, arguments, cancel, sink).await?;
             Ok(Answer::ListTests(Box::new(answer)))
         }
-        Tool::GetRun => get_run::run(desk, get_run::Arguments::from_json(arguments)?, cancel).await,
+        Tool::GetRun => get_run::run(workspace, get_run::Arguments::from_json(arguments)?, cancel).await,
         Tool::CancelRun => {
-            let answer = cancel_run::run(desk, cancel_run::Arguments::from_json(arguments)?).await?;
+            let answer = cancel_run::run(workspace, cancel_run::Arguments::from_json(arguments)?).await?;
             Ok(Answer::CancelRun(Box::new(answer)))
         }
     }

@@ -172,7 +172,11 @@ impl<'a> Reader<'a> {
                 _ => Err(OpError::bad_argument(format!("{missing} {is} required"))),
             };
         };
-        let mut message = format!("`{}` takes no argument `{}`", self.tool, cut::echo(name));
+        let mut message = format!(
+            "`{}` takes no argument `{}`",
+            self.tool,
+            cut::quote_truncated(name)
+        );
         if !self.missing.is_empty() {
             message = format!("{missing} {is} required, and {message}");
         }
@@ -201,5 +205,5 @@ fn wrong(name: &str, what: &str, value: &Value) -> OpError {
 }
 
 fn shown(value: &Value) -> String {
-    cut::echo(&value.to_string())
+    cut::quote_truncated(&value.to_string())
 }

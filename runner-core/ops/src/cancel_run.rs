@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::arguments::Reader;
-use super::{Desk, ErrorKind, NextCall, OpError, Tool, get_run};
+use super::{ErrorKind, NextCall, OpError, Tool, Workspace, get_run};
 use runner_core::model::Status;
 use runner_core::report::Report;
 
@@ -43,11 +43,11 @@ pub struct Answer {
 }
 
 /// Asks the run to end and waits for it.
-pub async fn run(desk: &Desk, arguments: Arguments) -> Result<Answer, OpError> {
+pub async fn run(workspace: &Workspace, arguments: Arguments) -> Result<Answer, OpError> {
     let run_id = arguments.run_id;
     get_run::check_id(&run_id)?;
-    let Some(live) = desk.live.get(&run_id) else {
-        let report = get_run::stored(desk, &run_id)?;
+    let Some(live) = workspace.live.get(&run_id) else {
+        let report = get_run::stored(workspace, &run_id)?;
         if report.cause.is_none() {
             let message =
                 format!("run {run_id} was begun by another qaas process and can only be ended there");

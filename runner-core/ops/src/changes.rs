@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::Desk;
+use super::Workspace;
 use runner_core::facts::RunFacts;
 use runner_core::model::Status;
 use runner_core::report::{Iteration, Report};
@@ -47,15 +47,15 @@ impl Ids {
 }
 
 /// Compares with the last stored run of the same question. `None` if there is none, or nothing failed in either.
-pub(super) fn since(desk: &Desk, report: &Report) -> Option<Changes> {
-    let store = desk.engine.store.as_ref()?;
+pub(super) fn since(workspace: &Workspace, report: &Report) -> Option<Changes> {
+    let store = workspace.engine.store.as_ref()?;
     // The newest run of the same question is this one itself, if it was stored.
     let wanted =
         |facts: &RunFacts| facts.run_id != report.facts.run_id && same_question(facts, &report.facts);
     let older = store
-        .latest(&desk.root, wanted)
+        .latest(&workspace.root, wanted)
         .filter(|summary| is_whole(summary.status))?;
-    let older = store.load(&desk.root, &older.facts.run_id).ok()?;
+    let older = store.load(&workspace.root, &older.facts.run_id).ok()?;
     compare(&older, report)
 }
 

@@ -26,7 +26,7 @@ pub fn tail(text: &str, limit: usize) -> &str {
 }
 
 /// The first `limit` characters, for an argument that an error repeats.
-pub fn echo(text: &str) -> String {
+pub fn quote_truncated(text: &str) -> String {
     const LIMIT: usize = 200;
     let shown: String = text
         .chars()
@@ -68,8 +68,8 @@ mod tests {
 
     #[test]
     fn echoed_arguments_are_short_and_printable() {
-        assert_eq!(echo("a\0b"), "a\u{fffd}b");
-        assert!(echo(&"k".repeat(300_000)).chars().count() <= 201);
+        assert_eq!(quote_truncated("a\0b"), "a\u{fffd}b");
+        assert!(quote_truncated(&"k".repeat(300_000)).chars().count() <= 201);
     }
 
     proptest! {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::rows::{is_zero, round, warnings};
-use super::{Desk, EnvironmentFacts, NextCall, TAIL_CHARS, cut, words};
+use super::{EnvironmentFacts, NextCall, TAIL_CHARS, Workspace, cut, words};
 use engine::config::ConfigError;
 use engine::project::ProjectError;
 use engine::store::StoreError;
@@ -127,7 +127,7 @@ impl OpError {
 
     /// Adds what is known from the run that led to it.
     #[must_use]
-    pub(super) fn with_report(mut self, desk: &Desk, report: &Report) -> Self {
+    pub(super) fn with_report(mut self, workspace: &Workspace, report: &Report) -> Self {
         let facts = &report.facts;
         let iteration = report.first();
         let verdict = report.verdict();
@@ -145,7 +145,7 @@ impl OpError {
         known.deselected = iteration.deselected;
         known.output_tail = Some(tail.to_owned()).filter(|text| !text.trim().is_empty());
         known.warnings = warnings(report, iteration);
-        known.environment = Some(EnvironmentFacts::of(report, &desk.registry));
+        known.environment = Some(EnvironmentFacts::of(report, &workspace.registry));
         self
     }
 

@@ -8,15 +8,16 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::arguments::Reader;
-use super::prepare::{Common, perform};
+use super::resolve::{RunArguments, perform};
 use super::rows::{self, round, warnings};
 use super::unanswered::unanswered;
 use super::{
-    Desk, EnvironmentFacts, ErrorKind, NextCall, OpError, Row, Scope, TAIL_CHARS, Tool, Totals, cut, words,
+    EnvironmentFacts, ErrorKind, NextCall, OpError, Row, Scope, TAIL_CHARS, Tool, Totals, Workspace, cut,
+    words,
 };
 use engine::config::CoverageChoice;
 use engine::project;
-use engine::run::{EventSink, Order};
+use engine::run::{EventSink, RunSpec};
 use engine::run_id::new_run_id;
 use process::Cancel;
 use runner_core::backend::{Capability, Mode, Need, TestBackend};
@@ -101,57 +102,56 @@ pub struct Answer {
 
 /// Runs and waits for the end.
 pub async fn run(
-    desk: &Desk,
+    workspace: &Workspace,
     arguments: Arguments,
     cancel: Cancel,
     sink: EventSink<'_>,
 ) -> Result<Answer, OpError> {
-    let order = order(desk, &arguments).await?;
-    let wanted = order.coverage_paths.clone();
-    let report = perform(desk, new_run_id(), order, cancel, sink).await;
-    let mut answer = answer(desk, &report)?;
+    let spec = spec(workspace, &arguments).await?;
+    let wanted = spec.coverage_paths.clone();
+    let report = perform(workspace, new_run_id(), spec, cancel, sink).await;
+    let mut answer = answer(workspace, &report)?;
     keep_wanted(&mut answer, &wanted)?;
     Ok(answer)
 }
 
 /// What the engine is to do.
-pub(super) async fn order(desk: &Desk, arguments: &Arguments) -> Result<Order, OpError> {
-    let common = Common::of(&arguments.scope, &arguments.selectors);
-    let mut order = common.order(desk, Tool::GetCoverage, Mode::Run).await?;
-    order.coverage = Some(coverage_backend(desk, &order)?);
+pub(super) async fn spec(workspace: &Workspace, arguments: &Arguments) -> Result<RunSpec, OpError> {
+    let common = RunArguments::of(&arguments.scope, &arguments.selectors);
+    let mut spec = common.spec(workspace, Tool::GetCoverage, Mode::Run).await?;
+    spec.coverage = Some(coverage_backend(workspace, &spec)?);
     for path in &arguments.paths {
-        order
-            .coverage_paths
-            .push(source_path(&desk.root, &order.cwd, path)?);
+        spec.coverage_paths
+            .push(source_path(&workspace.root, &spec.cwd, path)?);
     }
-    order.extra_args.clone_from(&arguments.extra_args);
-    Ok(order)
+    spec.extra_args.clone_from(&arguments.extra_args);
+    Ok(spec)
 }
 
 /// The suite's coverage backend, with everything it needs.
-fn coverage_backend(desk: &Desk, order: &Order) -> Result<Arc<dyn TestBackend>, OpError> {
-    let suite = &order.suite.name;
+fn coverage_backend(workspace: &Workspace, spec: &RunSpec) -> Result<Arc<dyn TestBackend>, OpError> {
+    let suite = &spec.suite.name;
     let unsupported = |message: String| OpError::new(ErrorKind::BadRequest, "no_coverage", message);
-    let backend = match &order.suite.coverage {
+    let backend = match &spec.suite.coverage {
         CoverageChoice::Off => {
             return Err(unsupported(format!("suite `{suite}` has coverage turned off"))
                 .with_hint("Take `coverage = false` out of `qaas.toml` to measure it."));
         }
-        CoverageChoice::Named(name) => desk
+        CoverageChoice::Named(name) => workspace
             .registry
             .get(name)
             .filter(|backend| backend.info().can(Capability::Coverage)),
         CoverageChoice::Default => {
-            let language = order.backend.info().language;
+            let language = spec.backend.info().language;
             let fits = |name: &String| {
-                desk.registry.get(name).filter(|backend| {
+                workspace.registry.get(name).filter(|backend| {
                     let info = backend.info();
                     // One that runs tests measures its own runs only.
                     let fits = info.language == language && !info.can(Capability::Run);
-                    info.can(Capability::Coverage) && (fits || info.name == order.backend.info().name)
+                    info.can(Capability::Coverage) && (fits || info.name == spec.backend.info().name)
                 })
             };
-            desk.registry.names().iter().find_map(fits)
+            workspace.registry.names().iter().find_map(fits)
         }
     };
     let backend =
@@ -160,20 +160,20 @@ fn coverage_backend(desk: &Desk, order: &Order) -> Result<Arc<dyn TestBackend>, 
         let Need::PythonPackage(package) = need else {
             continue;
         };
-        let packages = order
+        let packages = spec
             .project
             .interpreter
             .as_ref()
             .and_then(|python| python.packages.as_ref());
         if packages.is_some_and(|packages| !packages.contains_key(&package)) {
-            return Err(not_installed(order, &package));
+            return Err(not_installed(spec, &package));
         }
     }
     Ok(Arc::clone(backend))
 }
 
-fn not_installed(order: &Order, package: &str) -> OpError {
-    let python = order
+fn not_installed(spec: &RunSpec, package: &str) -> OpError {
+    let python = spec
         .project
         .interpreter
         .as_ref()
@@ -203,14 +203,17 @@ fn source_path(root: &Path, cwd: &Path, text: &str) -> Result<String, OpError> {
         _ => Err(OpError::new(
             ErrorKind::BadRequest,
             "no_such_path",
-            format!("`{}` is neither a file nor a folder to measure", cut::echo(text)),
+            format!(
+                "`{}` is neither a file nor a folder to measure",
+                cut::quote_truncated(text)
+            ),
         )),
     }
 }
 
 /// The answer that a report comes to.
-pub(super) fn answer(desk: &Desk, report: &Report) -> Result<Answer, OpError> {
-    if let Some(error) = unanswered(desk, report) {
+pub(super) fn answer(workspace: &Workspace, report: &Report) -> Result<Answer, OpError> {
+    if let Some(error) = unanswered(workspace, report) {
         return Err(error);
     }
     let verdict = report.verdict();
@@ -224,7 +227,7 @@ pub(super) fn answer(desk: &Desk, report: &Report) -> Result<Answer, OpError> {
         Some(cut::tail(&iteration.output_tail, TAIL_CHARS).to_owned()).filter(|text| !text.trim().is_empty());
     let stopped = timed_out || verdict.status == Status::Cancelled;
     if !stopped && (iteration.finished_tests() == 0 || iteration.coverage.is_none()) {
-        return Err(no_figure(desk, report));
+        return Err(no_figure(workspace, report));
     }
     let exit = iteration.exits.first();
     Ok(Answer {
@@ -255,13 +258,13 @@ pub(super) fn answer(desk: &Desk, report: &Report) -> Result<Answer, OpError> {
         selector: words::selection(&facts.selection),
         output_tail: tail.filter(|_| !whole),
         warnings: warnings(report, iteration),
-        environment: EnvironmentFacts::of(report, &desk.registry),
+        environment: EnvironmentFacts::of(report, &workspace.registry),
         measured,
     })
 }
 
 /// The tests did not run, or ran and left no figures.
-fn no_figure(desk: &Desk, report: &Report) -> OpError {
+fn no_figure(workspace: &Workspace, report: &Report) -> OpError {
     let verdict = report.verdict();
     let iteration = report.first();
     let (code, message) = if iteration.finished_tests() == 0 {
@@ -282,7 +285,7 @@ fn no_figure(desk: &Desk, report: &Report) -> OpError {
             format!("the tests ran, but coverage gave no figures: {why}"),
         )
     };
-    OpError::new(ErrorKind::Broken, code, message).with_report(desk, report)
+    OpError::new(ErrorKind::Broken, code, message).with_report(workspace, report)
 }
 
 fn percents(coverage: &Coverage) -> BTreeMap<String, f64> {

@@ -1,7 +1,7 @@
 //! Ids that were handed out before. A report need not name files (plain TAP names none), so what stands in a row of an
 //! earlier run is taken back as it is.
 
-use super::{Desk, locate, rows};
+use super::{Workspace, locate, rows};
 use engine::config::Suite;
 use engine::project::looks_like_path;
 use runner_core::selector::Selector;
@@ -10,16 +10,16 @@ use runner_core::selector::Selector;
 const RUNS: usize = 5;
 
 /// The test of an id that names no file, if one of the suite's last runs has a row of it.
-pub(super) fn handed_out(desk: &Desk, suite: &Suite, id: &str) -> Option<Selector> {
+pub(super) fn handed_out(workspace: &Workspace, suite: &Suite, id: &str) -> Option<Selector> {
     if looks_like_path(locate::split(id).0) {
         return None;
     }
     let name = locate::name(id)?;
-    let store = desk.engine.store.as_ref()?;
-    let runs = store.list(&desk.root).into_iter();
+    let store = workspace.engine.store.as_ref()?;
+    let runs = store.list(&workspace.root).into_iter();
     let mut runs = runs.filter(|run| run.facts.suite == suite.name).take(RUNS);
     let has = |run_id: &str| {
-        let report = store.load(&desk.root, run_id).ok()?;
+        let report = store.load(&workspace.root, run_id).ok()?;
         let mut rows = report.iterations.iter().flat_map(rows::rows_of);
         rows.any(|row| row.nodeid == id.trim()).then_some(())
     };

@@ -8,7 +8,6 @@ mod answer;
 mod arguments;
 mod changes;
 pub mod cut;
-mod desk;
 mod error;
 mod facts;
 mod known;
@@ -16,7 +15,7 @@ mod live;
 mod locate;
 mod near;
 mod next;
-mod prepare;
+mod resolve;
 mod rows;
 mod scope;
 mod suites;
@@ -25,6 +24,7 @@ mod tests;
 mod trust;
 mod unanswered;
 mod words;
+mod workspace;
 
 pub mod affected_tests;
 pub mod cancel_run;
@@ -37,7 +37,6 @@ pub mod run_suite;
 
 pub use answer::{Answer, Started, Tool, call, exit};
 pub use changes::Changes;
-pub use desk::Desk;
 pub use error::{ErrorKind, Known, OpError};
 pub use facts::EnvironmentFacts;
 pub use live::{LiveRun, LiveRuns};
@@ -46,6 +45,7 @@ pub use rows::{FailurePlace, Row, Totals};
 pub use scope::Scope;
 pub use suites::suite_names;
 pub use trust::{surface, trust};
+pub use workspace::Workspace;
 
 /// Most repeats that one call may ask for.
 pub const MAX_REPEATS: u32 = 20;

@@ -6,11 +6,11 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::arguments::Reader;
-use super::prepare::{Common, perform};
+use super::resolve::{RunArguments, perform};
 use super::rows::{self, warnings};
 use super::unanswered::unanswered;
-use super::{Desk, EnvironmentFacts, ErrorKind, OpError, Scope, Tool, locate, words};
-use engine::run::{EventSink, Order};
+use super::{EnvironmentFacts, ErrorKind, OpError, Scope, Tool, Workspace, locate, words};
+use engine::run::{EventSink, RunSpec};
 use engine::run_id::new_run_id;
 use process::Cancel;
 use runner_core::backend::{Capability, Mode, UNSUPPORTED};
@@ -69,31 +69,31 @@ pub struct Answer {
 
 /// Lists and waits for the end.
 pub async fn run(
-    desk: &Desk,
+    workspace: &Workspace,
     arguments: Arguments,
     cancel: Cancel,
     sink: EventSink<'_>,
 ) -> Result<Answer, OpError> {
-    let order = order(desk, &arguments).await?;
-    let report = perform(desk, new_run_id(), order, cancel, sink).await;
-    answer(desk, &report)
+    let spec = spec(workspace, &arguments).await?;
+    let report = perform(workspace, new_run_id(), spec, cancel, sink).await;
+    answer(workspace, &report)
 }
 
-async fn order(desk: &Desk, arguments: &Arguments) -> Result<Order, OpError> {
-    let common = Common::of(&arguments.scope, &arguments.selectors);
-    let mut order = common.order(desk, Tool::ListTests, Mode::List).await?;
-    let info = order.backend.info();
+async fn spec(workspace: &Workspace, arguments: &Arguments) -> Result<RunSpec, OpError> {
+    let common = RunArguments::of(&arguments.scope, &arguments.selectors);
+    let mut spec = common.spec(workspace, Tool::ListTests, Mode::List).await?;
+    let info = spec.backend.info();
     if !info.can(Capability::List) {
         let message = format!("backend `{}` cannot list tests", info.name);
         return Err(OpError::new(ErrorKind::BadRequest, UNSUPPORTED, message));
     }
-    order.keyword.clone_from(&arguments.keyword);
-    order.markers.clone_from(&arguments.markers);
-    Ok(order)
+    spec.keyword.clone_from(&arguments.keyword);
+    spec.markers.clone_from(&arguments.markers);
+    Ok(spec)
 }
 
 /// The answer that a report comes to.
-pub(super) fn answer(desk: &Desk, report: &Report) -> Result<Answer, OpError> {
+pub(super) fn answer(workspace: &Workspace, report: &Report) -> Result<Answer, OpError> {
     let iteration = report.first();
     let nothing = iteration.found.is_empty() && iteration.collection_errors.is_empty();
     if nothing {
@@ -104,7 +104,7 @@ pub(super) fn answer(desk: &Desk, report: &Report) -> Result<Answer, OpError> {
                 .unwrap_or_else(|| "nothing was collected".to_owned());
             OpError::new(ErrorKind::Broken, "broken", reason)
         };
-        return Err(unanswered(desk, report).unwrap_or_else(fallback));
+        return Err(unanswered(workspace, report).unwrap_or_else(fallback));
     }
     let mut files: BTreeMap<String, usize> = BTreeMap::new();
     for found in &iteration.found {
@@ -139,7 +139,7 @@ pub(super) fn answer(desk: &Desk, report: &Report) -> Result<Answer, OpError> {
         cwd: facts.cwd.to_string_lossy().into_owned(),
         selector: words::selection(&facts.selection),
         warnings: warnings(report, iteration),
-        environment: EnvironmentFacts::of(report, &desk.registry),
+        environment: EnvironmentFacts::of(report, &workspace.registry),
     })
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
 use process::Cancel;
-use runner_core::event::{EndCause, RunEvent};
+use runner_core::event::{RunEvent, StopReason};
 use runner_core::report::{Report, SharedReport};
 
 /// How many ended runs are kept that are not stored on disk.
@@ -138,7 +138,7 @@ impl Drop for Recording {
     fn drop(&mut self) {
         // Without effect if the record has its end: this is for a task that was dropped.
         self.run.report.add(&RunEvent::Finished {
-            cause: EndCause::Cancelled {
+            cause: StopReason::Cancelled {
                 by: self.run.cancel.by().to_owned(),
             },
             duration_s: 0.0,
@@ -222,7 +222,7 @@ mod tests {
         report.facts.run_id = "r1".into();
         runs.keep(&Arc::new(report.clone()));
         assert!(runs.at_hand("r1").is_none(), "it goes on");
-        report.cause = Some(EndCause::Done);
+        report.cause = Some(StopReason::Done);
         runs.keep(&Arc::new(report));
         assert!(runs.at_hand("r1").is_some());
         let mut recording = runs.begin("r2", "run_suite", Cancel::new());

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::{Desk, Tool, locate, prepare};
-use engine::run::Order;
+use super::{Tool, Workspace, locate, resolve};
+use engine::run::RunSpec;
 use engine::run_id::new_run_id;
 use process::Cancel;
 use runner_core::backend::{Capability, Mode};
@@ -15,18 +15,18 @@ const LIMIT: Duration = Duration::from_secs(20);
 /// How many are named.
 const MOST: usize = 3;
 
-/// What a listing of the asked test's file needs, kept from an order before the engine takes it.
+/// What a listing of the asked test's file needs, kept from a spec before the engine takes it.
 pub(super) struct Listing {
-    order: Order,
+    spec: RunSpec,
 }
 
 impl Listing {
-    /// `None` where the backend cannot list, or the order names no file.
-    pub(super) fn beside(order: &Order) -> Option<Self> {
-        if !order.backend.info().can(Capability::List) {
+    /// `None` where the backend cannot list, or the spec names no file.
+    pub(super) fn beside(spec: &RunSpec) -> Option<Self> {
+        if !spec.backend.info().can(Capability::List) {
             return None;
         }
-        let [Selector::Node { path, .. }] = order.selection.selectors.as_slice() else {
+        let [Selector::Node { path, .. }] = spec.selection.selectors.as_slice() else {
             return None;
         };
         // Where ids are names, there is no file to narrow the listing to.
@@ -40,15 +40,15 @@ impl Listing {
             ),
         };
         Some(Self {
-            order: Order {
+            spec: RunSpec {
                 tool: Tool::ListTests.name(),
                 mode: Mode::List,
-                suite: order.suite.clone(),
-                backend: order.backend.clone(),
+                suite: spec.suite.clone(),
+                backend: spec.backend.clone(),
                 coverage: None,
                 coverage_paths: Vec::new(),
-                passed_over: order.passed_over.clone(),
-                project: order.project.clone(),
+                passed_over: spec.passed_over.clone(),
+                project: spec.project.clone(),
                 selection: Selection { selectors },
                 asked,
                 keyword: None,
@@ -56,20 +56,20 @@ impl Listing {
                 max_failures: None,
                 workers: None,
                 extra_args: Vec::new(),
-                cwd: order.cwd.clone(),
+                cwd: spec.cwd.clone(),
                 iterations: 1,
-                timeout: Some(order.timeout.map_or(LIMIT, |limit| limit.min(LIMIT))),
+                timeout: Some(spec.timeout.map_or(LIMIT, |limit| limit.min(LIMIT))),
                 total_timeout: None,
-                policy: order.policy.clone(),
-                env: order.env.clone(),
+                policy: spec.policy.clone(),
+                env: spec.env.clone(),
                 warnings: Vec::new(),
             },
         })
     }
 
     /// Lists the file's tests and gives the ids nearest to `id`, the nearest first.
-    pub(super) async fn nearest(self, desk: &Desk, id: &str, cancel: Cancel) -> Vec<String> {
-        let report = prepare::perform(desk, new_run_id(), self.order, cancel, &mut |_| {}).await;
+    pub(super) async fn nearest(self, workspace: &Workspace, id: &str, cancel: Cancel) -> Vec<String> {
+        let report = resolve::perform(workspace, new_run_id(), self.spec, cancel, &mut |_| {}).await;
         let found = report.first().found.iter().map(|found| found.nodeid.as_str());
         nearest(id, found)
     }

@@ -9,14 +9,16 @@ use serde_json::{Map, Value};
 
 use super::arguments::Reader;
 use super::near::Listing;
-use super::prepare::{Common, perform};
+use super::resolve::{RunArguments, perform};
 use super::rows::{round, warnings};
 use super::run_single::{self, Reading, SingleOutcome};
 use super::unanswered::{cwd_argument, unanswered};
 
-use super::{Desk, EnvironmentFacts, ErrorKind, MAX_REPEATS, NextCall, OpError, Scope, Tool, cut, words};
+use super::{
+    EnvironmentFacts, ErrorKind, MAX_REPEATS, NextCall, OpError, Scope, Tool, Workspace, cut, words,
+};
 use engine::policy::Caller;
-use engine::run::{EventSink, Order};
+use engine::run::{EventSink, RunSpec};
 use engine::run_id::new_run_id;
 use process::Cancel;
 use runner_core::backend::Mode;
@@ -99,13 +101,13 @@ pub struct Answer {
 
 /// Runs and waits for the end. Stops after the first iteration if there is no such test.
 pub async fn run(
-    desk: &Desk,
+    workspace: &Workspace,
     arguments: Arguments,
     cancel: Cancel,
     sink: EventSink<'_>,
 ) -> Result<Answer, OpError> {
-    let order = order(desk, &arguments).await?;
-    let listing = Listing::beside(&order);
+    let spec = spec(workspace, &arguments).await?;
+    let listing = Listing::beside(&spec);
     // Ended from within when the first iteration shows that the rest is of no use.
     let inner = Cancel::new();
     let mut first = Report::default();
@@ -118,14 +120,14 @@ pub async fn run(
         }
         sink(event);
     };
-    let work = perform(desk, new_run_id(), order, inner.clone(), &mut watching);
+    let work = perform(workspace, new_run_id(), spec, inner.clone(), &mut watching);
     let report = tokio::select! {
         report = work => report,
         never = pass_on(&cancel, &inner) => match never {},
     };
-    match answer(desk, &report) {
+    match answer(workspace, &report) {
         Err(error) if error.kind == ErrorKind::NoTests => {
-            Err(run_single::name_near(desk, error, listing, &arguments.test_id, cancel).await)
+            Err(run_single::name_near(workspace, error, listing, &arguments.test_id, cancel).await)
         }
         other => other,
     }
@@ -151,16 +153,16 @@ fn is_hopeless(report: &Report) -> bool {
 }
 
 /// What the engine is to do.
-pub(super) async fn order(desk: &Desk, arguments: &Arguments) -> Result<Order, OpError> {
-    let common = Common::of_test(&arguments.scope, &arguments.test_id);
-    let mut order = common.order(desk, Tool::RunNTimes, Mode::Run).await?;
-    order.iterations = arguments.n.max(1);
-    order.total_timeout = (desk.policy.caller == Caller::Agent).then_some(TOTAL_LIMIT);
-    Ok(order)
+pub(super) async fn spec(workspace: &Workspace, arguments: &Arguments) -> Result<RunSpec, OpError> {
+    let common = RunArguments::of_test(&arguments.scope, &arguments.test_id);
+    let mut spec = common.spec(workspace, Tool::RunNTimes, Mode::Run).await?;
+    spec.iterations = arguments.n.max(1);
+    spec.total_timeout = (workspace.policy.caller == Caller::Agent).then_some(TOTAL_LIMIT);
+    Ok(spec)
 }
 
 /// The answer that a report comes to.
-pub(super) fn answer(desk: &Desk, report: &Report) -> Result<Answer, OpError> {
+pub(super) fn answer(workspace: &Workspace, report: &Report) -> Result<Answer, OpError> {
     let facts = &report.facts;
     let id = facts.selection.first().map(String::as_str).unwrap_or_default();
     let done: Vec<&Iteration> = report
@@ -175,7 +177,7 @@ pub(super) fn answer(desk: &Desk, report: &Report) -> Result<Answer, OpError> {
     let outcomes: Vec<SingleOutcome> = readings.iter().map(|reading| reading.outcome).collect();
     let tally = Tally::of(&outcomes);
     let Some((majority, most)) = tally.majority else {
-        return Err(never_reached(desk, report, id));
+        return Err(never_reached(workspace, report, id));
     };
     let verdict = report.verdict();
     let disagree = f64::from(tally.valid - most) / f64::from(tally.valid);
@@ -204,8 +206,13 @@ pub(super) fn answer(desk: &Desk, report: &Report) -> Result<Answer, OpError> {
         parser: facts.backend.clone(),
         cwd: facts.cwd.to_string_lossy().into_owned(),
         warnings: warnings(report, report.first()),
-        next: next(desk, report, id, disagree > 0.0 || tally.passed < tally.valid),
-        environment: EnvironmentFacts::of(report, &desk.registry),
+        next: next(
+            workspace,
+            report,
+            id,
+            disagree > 0.0 || tally.passed < tally.valid,
+        ),
+        environment: EnvironmentFacts::of(report, &workspace.registry),
     })
 }
 
@@ -266,8 +273,8 @@ fn messages(readings: &[Reading]) -> Vec<String> {
 }
 
 /// No run reached the test: the first iteration says why.
-fn never_reached(desk: &Desk, report: &Report, id: &str) -> OpError {
-    if let Some(error) = unanswered(desk, &first_alone(report)) {
+fn never_reached(workspace: &Workspace, report: &Report, id: &str) -> OpError {
+    if let Some(error) = unanswered(workspace, &first_alone(report)) {
         return error;
     }
     let iteration = report.first();
@@ -288,8 +295,8 @@ fn never_reached(desk: &Desk, report: &Report, id: &str) -> OpError {
         (None, Status::Passed | Status::Failed | Status::NoTests) => ErrorKind::NoTests,
         _ => ErrorKind::Broken,
     };
-    let message = format!("no run reached `{}`: {why}", cut::echo(id));
-    OpError::new(kind, "not_reached", message).with_report(desk, report)
+    let message = format!("no run reached `{}`: {why}", cut::quote_truncated(id));
+    OpError::new(kind, "not_reached", message).with_report(workspace, report)
 }
 
 /// The report as it would be with the first iteration alone, so that ending the others early does not hide why.
@@ -297,20 +304,20 @@ fn first_alone(report: &Report) -> Report {
     let mut first = report.clone();
     first.iterations.truncate(1);
     let by_us =
-        matches!(&first.cause, Some(runner_core::event::EndCause::Cancelled { by }) if by == "run_n_times");
+        matches!(&first.cause, Some(runner_core::event::StopReason::Cancelled { by }) if by == "run_n_times");
     if by_us {
-        first.cause = Some(runner_core::event::EndCause::Done);
+        first.cause = Some(runner_core::event::StopReason::Done);
     }
     first
 }
 
-fn next(desk: &Desk, report: &Report, id: &str, trouble: bool) -> Vec<NextCall> {
+fn next(workspace: &Workspace, report: &Report, id: &str, trouble: bool) -> Vec<NextCall> {
     if !trouble {
         return Vec::new();
     }
     let call = NextCall::new(Tool::RunSingle, "see its full output")
         .with("test_id", id)
-        .maybe("cwd", cwd_argument(desk, report));
+        .maybe("cwd", cwd_argument(workspace, report));
     vec![call]
 }
 

@@ -6,14 +6,14 @@ use serde_json::{Map, Value};
 use super::arguments::Reader;
 use super::locate::{AskedTest, worst};
 use super::near::{self, Listing};
-use super::prepare::{Common, perform};
+use super::resolve::{RunArguments, perform};
 use super::rows::{self, round};
 use super::unanswered::{cwd_argument, unanswered};
 use super::{
-    Desk, EnvironmentFacts, ErrorKind, NextCall, OUTPUT_CHARS, OpError, Row, Scope, TAIL_CHARS, Tool, cut,
-    words,
+    EnvironmentFacts, ErrorKind, NextCall, OUTPUT_CHARS, OpError, Row, Scope, TAIL_CHARS, Tool, Workspace,
+    cut, words,
 };
-use engine::run::{EventSink, Order};
+use engine::run::{EventSink, RunSpec};
 use engine::run_id::new_run_id;
 use process::Cancel;
 use runner_core::backend::Mode;
@@ -114,38 +114,38 @@ impl SingleOutcome {
 
 /// Runs and waits for the end.
 pub async fn run(
-    desk: &Desk,
+    workspace: &Workspace,
     arguments: Arguments,
     cancel: Cancel,
     sink: EventSink<'_>,
 ) -> Result<Answer, OpError> {
-    let order = order(desk, &arguments).await?;
-    let listing = Listing::beside(&order);
-    let report = perform(desk, new_run_id(), order, cancel.clone(), sink).await;
-    match answer(desk, &report) {
+    let spec = spec(workspace, &arguments).await?;
+    let listing = Listing::beside(&spec);
+    let report = perform(workspace, new_run_id(), spec, cancel.clone(), sink).await;
+    match answer(workspace, &report) {
         Err(error) if error.kind == ErrorKind::NoTests => {
-            Err(name_near(desk, error, listing, &arguments.test_id, cancel).await)
+            Err(name_near(workspace, error, listing, &arguments.test_id, cancel).await)
         }
         other => other,
     }
 }
 
 /// What the engine is to do.
-pub(super) async fn order(desk: &Desk, arguments: &Arguments) -> Result<Order, OpError> {
-    let common = Common::of_test(&arguments.scope, &arguments.test_id);
-    common.order(desk, Tool::RunSingle, Mode::Run).await
+pub(super) async fn spec(workspace: &Workspace, arguments: &Arguments) -> Result<RunSpec, OpError> {
+    let common = RunArguments::of_test(&arguments.scope, &arguments.test_id);
+    common.spec(workspace, Tool::RunSingle, Mode::Run).await
 }
 
 /// Adds the ids that may have been meant.
 pub(super) async fn name_near(
-    desk: &Desk,
+    workspace: &Workspace,
     mut error: OpError,
     listing: Option<Listing>,
     id: &str,
     cancel: Cancel,
 ) -> OpError {
     let near = match listing {
-        Some(listing) if error.known.deselected == 0 => listing.nearest(desk, id, cancel).await,
+        Some(listing) if error.known.deselected == 0 => listing.nearest(workspace, id, cancel).await,
         _ => Vec::new(),
     };
     if let Some(hint) = near::hint(id, &near) {
@@ -228,8 +228,8 @@ pub(super) fn read(report: &Report, iteration: &Iteration, id: &str) -> Reading 
 }
 
 /// The answer that a report comes to.
-pub(super) fn answer(desk: &Desk, report: &Report) -> Result<Answer, OpError> {
-    if let Some(error) = unanswered(desk, report) {
+pub(super) fn answer(workspace: &Workspace, report: &Report) -> Result<Answer, OpError> {
+    if let Some(error) = unanswered(workspace, report) {
         return Err(error);
     }
     let facts = &report.facts;
@@ -237,7 +237,7 @@ pub(super) fn answer(desk: &Desk, report: &Report) -> Result<Answer, OpError> {
     let iteration = report.first();
     let reading = read(report, iteration, id);
     if reading.outcome == SingleOutcome::NotCollected && iteration.collection_errors.is_empty() {
-        return Err(not_among(desk, report, id));
+        return Err(not_among(workspace, report, id));
     }
     let verdict = report.verdict();
     let exit = iteration.exits.first();
@@ -275,8 +275,8 @@ pub(super) fn answer(desk: &Desk, report: &Report) -> Result<Answer, OpError> {
             .into_iter()
             .chain(reading.beside(report))
             .collect(),
-        next: next(desk, report, &nodeid, reading.outcome),
-        environment: EnvironmentFacts::of(report, &desk.registry),
+        next: next(workspace, report, &nodeid, reading.outcome),
+        environment: EnvironmentFacts::of(report, &workspace.registry),
         unfinished: reading.unfinished,
         tests: if reading.rows.len() > 1 {
             reading.rows
@@ -288,15 +288,18 @@ pub(super) fn answer(desk: &Desk, report: &Report) -> Result<Answer, OpError> {
 }
 
 /// The run had tests, but not this one.
-fn not_among(desk: &Desk, report: &Report, id: &str) -> OpError {
+fn not_among(workspace: &Workspace, report: &Report, id: &str) -> OpError {
     let iteration = report.first();
     let others = iteration.finished_tests();
     let message = if others > 0 {
-        format!("`{}` is not among the {others} tests that ran", cut::echo(id))
+        format!(
+            "`{}` is not among the {others} tests that ran",
+            cut::quote_truncated(id)
+        )
     } else {
-        format!("`{}` was not collected", cut::echo(id))
+        format!("`{}` was not collected", cut::quote_truncated(id))
     };
-    OpError::new(ErrorKind::NoTests, "no_such_test", message).with_report(desk, report)
+    OpError::new(ErrorKind::NoTests, "no_such_test", message).with_report(workspace, report)
 }
 
 /// The failure sections of all bad rows; where there is no row, the last output.
@@ -354,13 +357,13 @@ fn section(row: &Row, named: bool) -> Option<String> {
     }
 }
 
-fn next(desk: &Desk, report: &Report, nodeid: &str, outcome: SingleOutcome) -> Vec<NextCall> {
+fn next(workspace: &Workspace, report: &Report, nodeid: &str, outcome: SingleOutcome) -> Vec<NextCall> {
     match outcome {
         SingleOutcome::Finished(outcome) if outcome.is_bad() => {
             let call = NextCall::new(Tool::RunNTimes, "see whether it fails every time")
                 .with("test_id", nodeid)
                 .with("n", 5)
-                .maybe("cwd", cwd_argument(desk, report));
+                .maybe("cwd", cwd_argument(workspace, report));
             vec![call]
         }
         _ => Vec::new(),

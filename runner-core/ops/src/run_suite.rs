@@ -4,14 +4,14 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::arguments::Reader;
-use super::prepare::{Common, perform};
+use super::resolve::{RunArguments, perform};
 use super::rows::{self, round};
 use super::unanswered::unanswered;
 use super::{
-    Changes, Desk, EnvironmentFacts, ErrorKind, NextCall, OpError, Row, Scope, TAIL_CHARS, Tool, Totals,
+    Changes, EnvironmentFacts, ErrorKind, NextCall, OpError, Row, Scope, TAIL_CHARS, Tool, Totals, Workspace,
     changes, cut, get_run, suites, words,
 };
-use engine::run::{EventSink, Order};
+use engine::run::{EventSink, RunSpec};
 use engine::run_id::new_run_id;
 use process::Cancel;
 use runner_core::backend::{Capability, Mode};
@@ -121,31 +121,31 @@ pub struct Answer {
 
 /// Runs and waits for the end.
 pub async fn run(
-    desk: &Desk,
+    workspace: &Workspace,
     arguments: Arguments,
     cancel: Cancel,
     sink: EventSink<'_>,
 ) -> Result<Answer, OpError> {
-    let order = order(desk, &arguments).await?;
-    let report = perform(desk, new_run_id(), order, cancel, sink).await;
-    let mut answer = answer(desk, &report)?;
-    answer.changed_since = changes::since(desk, &report);
+    let spec = spec(workspace, &arguments).await?;
+    let report = perform(workspace, new_run_id(), spec, cancel, sink).await;
+    let mut answer = answer(workspace, &report)?;
+    answer.changed_since = changes::since(workspace, &report);
     Ok(answer)
 }
 
 /// For the command line: each suite by itself where the call names none, else the one run that it names.
 pub async fn run_all(
-    desk: &Desk,
+    workspace: &Workspace,
     arguments: Arguments,
     cancel: Cancel,
     sink: EventSink<'_>,
 ) -> Vec<(String, Result<Answer, OpError>)> {
-    let names = match suites::suite_names(desk) {
+    let names = match suites::suite_names(workspace) {
         Ok(names) => names,
         Err(error) => return vec![(String::new(), Err(error))],
     };
     if names.len() == 1 || !arguments.names_nothing() || arguments.scope.cwd.is_some() {
-        let answer = run(desk, arguments, cancel, sink).await;
+        let answer = run(workspace, arguments, cancel, sink).await;
         let suite = answer
             .as_ref()
             .map(|answer| answer.environment.suite.clone())
@@ -164,20 +164,20 @@ pub async fn run_all(
             },
             ..arguments.clone()
         };
-        let answer = run(desk, arguments, cancel.clone(), &mut *sink).await;
+        let answer = run(workspace, arguments, cancel.clone(), &mut *sink).await;
         answers.push((name, answer));
     }
     answers
 }
 
 /// What the engine is to do.
-pub(super) async fn order(desk: &Desk, arguments: &Arguments) -> Result<Order, OpError> {
-    let mut common = Common::of(&arguments.scope, &arguments.selectors);
+pub(super) async fn spec(workspace: &Workspace, arguments: &Arguments) -> Result<RunSpec, OpError> {
+    let mut common = RunArguments::of(&arguments.scope, &arguments.selectors);
     if let Some(run) = &arguments.failed_of {
-        failed_of(desk, run, &mut common)?;
+        failed_of(workspace, run, &mut common)?;
     }
-    let mut order = common.order(desk, Tool::RunSuite, Mode::Run).await?;
-    let info = order.backend.info();
+    let mut spec = common.spec(workspace, Tool::RunSuite, Mode::Run).await?;
+    let info = spec.backend.info();
     if arguments.max_failures.is_some() && !info.can(Capability::MaxFailures) {
         return Err(OpError::bad_argument(format!(
             "backend `{}` cannot stop after a number of failures",
@@ -185,25 +185,25 @@ pub(super) async fn order(desk: &Desk, arguments: &Arguments) -> Result<Order, O
         ))
         .with_hint("Leave `max_failures` out."));
     }
-    order.max_failures = arguments.max_failures;
-    order.keyword.clone_from(&arguments.keyword);
-    order.markers.clone_from(&arguments.markers);
-    order.workers.clone_from(&arguments.workers);
-    order.extra_args.clone_from(&arguments.extra_args);
+    spec.max_failures = arguments.max_failures;
+    spec.keyword.clone_from(&arguments.keyword);
+    spec.markers.clone_from(&arguments.markers);
+    spec.workers.clone_from(&arguments.workers);
+    spec.extra_args.clone_from(&arguments.extra_args);
     // For the record, as it was typed: two runs with the same words asked the same question.
     let typed = [("-k", &arguments.keyword), ("-m", &arguments.markers)];
-    order.asked.extend(
+    spec.asked.extend(
         typed
             .iter()
             .filter_map(|(flag, word)| Some(format!("{flag} {}", word.as_ref()?))),
     );
-    order.asked.extend(arguments.extra_args.iter().cloned());
-    Ok(order)
+    spec.asked.extend(arguments.extra_args.iter().cloned());
+    Ok(spec)
 }
 
 /// Turns `failed_of` into the ids that failed there, run from the same folder in the same suite.
-fn failed_of(desk: &Desk, run: &str, common: &mut Common) -> Result<(), OpError> {
-    let report = get_run::stored(desk, run)?;
+fn failed_of(workspace: &Workspace, run: &str, common: &mut RunArguments) -> Result<(), OpError> {
+    let report = get_run::stored(workspace, run)?;
     let run_id = &report.facts.run_id;
     if report.cause.is_none() {
         return Err(OpError::new(
@@ -244,11 +244,11 @@ fn failed_of(desk: &Desk, run: &str, common: &mut Common) -> Result<(), OpError>
 }
 
 /// The answer that a report comes to.
-pub(super) fn answer(desk: &Desk, report: &Report) -> Result<Answer, OpError> {
+pub(super) fn answer(workspace: &Workspace, report: &Report) -> Result<Answer, OpError> {
     let verdict = report.verdict();
     let iteration = report.first();
     let rows = rows::rows_of(iteration);
-    if let Some(error) = unanswered(desk, report) {
+    if let Some(error) = unanswered(workspace, report) {
         return Err(error);
     }
     let facts = &report.facts;
@@ -283,19 +283,19 @@ pub(super) fn answer(desk: &Desk, report: &Report) -> Result<Answer, OpError> {
         warnings: rows::warnings(report, iteration),
         changed_since: None,
         next: Vec::new(),
-        environment: EnvironmentFacts::of(report, &desk.registry),
+        environment: EnvironmentFacts::of(report, &workspace.registry),
     };
-    answer.next = next(desk, &answer);
+    answer.next = next(workspace, &answer);
     Ok(answer)
 }
 
-fn next(desk: &Desk, answer: &Answer) -> Vec<NextCall> {
-    let root = &desk.root;
+fn next(workspace: &Workspace, answer: &Answer) -> Vec<NextCall> {
+    let root = &workspace.root;
     let cwd = std::path::Path::new(&answer.cwd).strip_prefix(root).ok();
     let cwd = cwd
         .map(|cwd| cwd.to_string_lossy().into_owned())
         .filter(|cwd| !cwd.is_empty());
-    let several = desk
+    let several = workspace
         .settings
         .as_ref()
         .is_ok_and(|settings| settings.suites.len() > 1);

@@ -2,23 +2,23 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Desk, ErrorKind, OpError, cut};
+use super::{ErrorKind, OpError, Workspace, cut};
 use engine::config::Suite;
 use engine::project;
 use runner_core::registry::{Registry, nearest};
 
 /// The names of the repository's suites, configured or detected. `qaas run` alone runs each of them.
-pub fn suite_names(desk: &Desk) -> Result<Vec<String>, OpError> {
-    Ok(all(desk)?.into_iter().map(|suite| suite.name).collect())
+pub fn suite_names(workspace: &Workspace) -> Result<Vec<String>, OpError> {
+    Ok(all(workspace)?.into_iter().map(|suite| suite.name).collect())
 }
 
 /// At least one suite, or the error answer.
-pub(super) fn all(desk: &Desk) -> Result<Vec<Suite>, OpError> {
-    let suites = project::suites(&desk.root, desk.settings()?, &desk.registry);
+pub(super) fn all(workspace: &Workspace) -> Result<Vec<Suite>, OpError> {
+    let suites = project::suites(&workspace.root, workspace.settings()?, &workspace.registry);
     if suites.is_empty() {
         let message = format!(
             "no tests of a framework that qaas knows were found in {}",
-            desk.root.display()
+            workspace.root.display()
         );
         return Err(OpError::new(ErrorKind::NoTests, "no_suite", message)
             .with_hint("Name a suite in `qaas.toml`, or give the repository with `--root`."));
@@ -27,7 +27,7 @@ pub(super) fn all(desk: &Desk) -> Result<Vec<Suite>, OpError> {
 }
 
 /// What a call says about where it wants to be.
-pub(super) struct Wish<'a> {
+pub(super) struct SuiteQuery<'a> {
     pub(super) suite: Option<&'a str>,
     /// Real path inside the root.
     pub(super) cwd: Option<&'a Path>,
@@ -39,7 +39,7 @@ pub(super) fn choose(
     root: &Path,
     registry: &Registry,
     suites: Vec<Suite>,
-    wish: &Wish<'_>,
+    wish: &SuiteQuery<'_>,
 ) -> Result<Suite, OpError> {
     if let Some(name) = wish.suite {
         return by_name(suites, name);
@@ -65,7 +65,7 @@ fn by_name(suites: Vec<Suite>, name: &str) -> Result<Suite, OpError> {
     if let Some(suite) = suites.into_iter().find(|suite| suite.name == name) {
         return Ok(suite);
     }
-    let message = format!("there is no suite `{}`", cut::echo(name));
+    let message = format!("there is no suite `{}`", cut::quote_truncated(name));
     let error = OpError::new(ErrorKind::BadRequest, "no_such_suite", message);
     Err(match nearest(name, names.iter().map(String::as_str)) {
         Some(near) => error.with_hint(format!("Did you mean `{near}`?")),
@@ -73,7 +73,7 @@ fn by_name(suites: Vec<Suite>, name: &str) -> Result<Suite, OpError> {
     })
 }
 
-fn ambiguous(suites: &[Suite], wish: &Wish<'_>) -> OpError {
+fn ambiguous(suites: &[Suite], wish: &SuiteQuery<'_>) -> OpError {
     let names: Vec<&str> = suites.iter().map(|suite| suite.name.as_str()).collect();
     let message = if wish.selectors.is_empty() {
         "this repository has several suites, and the call does not say which".to_owned()
@@ -215,7 +215,7 @@ mod tests {
         let real = root.path().canonicalize().unwrap();
         let cwd = cwd.map(|cwd| real.join(cwd));
         let selectors: Vec<String> = selectors.iter().map(|&text| text.to_owned()).collect();
-        let wish = Wish {
+        let wish = SuiteQuery {
             suite,
             cwd: cwd.as_deref(),
             selectors: &selectors,

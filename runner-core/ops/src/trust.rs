@@ -1,21 +1,21 @@
 //! What of a repository's configuration may be used for one command.
 
-use super::{Desk, ErrorKind, OpError};
+use super::{ErrorKind, OpError, Workspace};
 use engine::config::{CoverageChoice, Env, Settings, Suite};
 use engine::policy::Caller;
 use engine::project;
 use engine::trust::{Part, Refusal, Surface, Trust, TrustStore};
 
 /// Everything in the configuration that needs a person's consent: what `qaas trust` shows and records.
-pub fn surface(desk: &Desk) -> Result<Surface, OpError> {
-    let settings = desk.settings()?;
+pub fn surface(workspace: &Workspace) -> Result<Surface, OpError> {
+    let settings = workspace.settings()?;
     let mut surface = Surface::of(settings);
     for suite in &settings.suites {
         let Some(python) = suite.options.get("python").and_then(serde_json::Value::as_str) else {
             continue;
         };
-        let start = desk.root.join(&suite.dir);
-        if !project::is_detected(&desk.root, suite, &start, &desk.environment) {
+        let start = workspace.root.join(&suite.dir);
+        if !project::is_detected(&workspace.root, suite, &start, &workspace.environment) {
             surface.add_interpreter(&suite.name, python);
         }
     }
@@ -23,16 +23,19 @@ pub fn surface(desk: &Desk) -> Result<Surface, OpError> {
 }
 
 /// That, compared with what was agreed to.
-pub fn trust(desk: &Desk) -> Result<Trust, OpError> {
-    let store = desk.environment.state_dir().map(|state| TrustStore::new(&state));
-    let (settings, surface) = (desk.settings()?, surface(desk)?);
+pub fn trust(workspace: &Workspace) -> Result<Trust, OpError> {
+    let store = workspace
+        .environment
+        .state_dir()
+        .map(|state| TrustStore::new(&state));
+    let (settings, surface) = (workspace.settings()?, surface(workspace)?);
     Ok(Trust::decide(
         store.as_ref(),
-        &desk.root,
+        &workspace.root,
         settings,
         &surface,
         // An agent's word is no person's consent, whatever it was started with.
-        desk.session_trust && desk.policy.caller == Caller::Person,
+        workspace.session_trust && workspace.policy.caller == Caller::Person,
     ))
 }
 
@@ -43,14 +46,18 @@ pub(super) struct Usable {
 }
 
 /// Takes out of a suite what may not be used. An error if it cannot run without it.
-pub(super) fn usable(desk: &Desk, settings: &Settings, suite: &mut Suite) -> Result<Usable, OpError> {
-    let trust = trust(desk)?;
-    if desk.overrides.python.is_none() {
+pub(super) fn usable(
+    workspace: &Workspace,
+    settings: &Settings,
+    suite: &mut Suite,
+) -> Result<Usable, OpError> {
+    let trust = trust(workspace)?;
+    if workspace.overrides.python.is_none() {
         trust.require(&Part::Interpreter(suite.name.clone()))?;
     }
     let (env, left_out) = trust.environment(&settings.env);
     let mut left_out = Vec::from_iter(left_out);
-    if let Some(name) = &desk.overrides.backend {
+    if let Some(name) = &workspace.overrides.backend {
         trust.require(&Part::Backend(name.clone()))?;
     } else {
         let mut refused = None;

@@ -1,13 +1,13 @@
 //! The error answer to a run that came to nothing, the same for all tools.
 
-use super::{Desk, ErrorKind, NextCall, OpError, Tool, cut};
+use super::{ErrorKind, NextCall, OpError, Tool, Workspace, cut};
 use runner_core::backend::{Capability, UNSUPPORTED};
-use runner_core::event::EndCause;
+use runner_core::event::StopReason;
 use runner_core::model::Status;
 use runner_core::report::Report;
 
 /// The error answer to a run in which nothing began. `None` if it has anything to show.
-pub(super) fn unanswered(desk: &Desk, report: &Report) -> Option<OpError> {
+pub(super) fn unanswered(workspace: &Workspace, report: &Report) -> Option<OpError> {
     let began = report.iterations.iter().any(|iteration| {
         !iteration.rows.is_empty()
             || !iteration.collection_errors.is_empty()
@@ -32,17 +32,17 @@ pub(super) fn unanswered(desk: &Desk, report: &Report) -> Option<OpError> {
             .clone()
             .unwrap_or_else(|| "the run came to nothing".to_owned()),
     };
-    let mut error = OpError::new(kind, code, message).with_report(desk, report);
+    let mut error = OpError::new(kind, code, message).with_report(workspace, report);
     error.known.status = Some(verdict.status);
     if kind == ErrorKind::NoTests && report.facts.tool != Tool::ListTests.name() {
-        error = with_what_there_is(error, desk, report);
+        error = with_what_there_is(error, workspace, report);
     }
     Some(error)
 }
 
 /// How to see which tests there are, as far as the backend can tell.
-fn with_what_there_is(error: OpError, desk: &Desk, report: &Report) -> OpError {
-    let backend = desk
+fn with_what_there_is(error: OpError, workspace: &Workspace, report: &Report) -> OpError {
+    let backend = workspace
         .registry
         .get(&report.facts.backend)
         .map(|backend| backend.info());
@@ -55,8 +55,8 @@ fn with_what_there_is(error: OpError, desk: &Desk, report: &Report) -> OpError {
     if !can(Capability::List) {
         return error.or_hint(format!("{check}; a run of everything gives the ids."));
     }
-    let list =
-        NextCall::new(Tool::ListTests, "see which tests there are").maybe("cwd", cwd_argument(desk, report));
+    let list = NextCall::new(Tool::ListTests, "see which tests there are")
+        .maybe("cwd", cwd_argument(workspace, report));
     error
         .or_hint(format!("{check}; `list_tests` gives the ids."))
         .with_next(list)
@@ -65,7 +65,7 @@ fn with_what_there_is(error: OpError, desk: &Desk, report: &Report) -> OpError {
 /// The engine's own word for a run that it could not begin.
 fn broken_code(report: &Report) -> &str {
     match &report.cause {
-        Some(EndCause::Failed { code, .. }) if !code.is_empty() => code,
+        Some(StopReason::Failed { code, .. }) if !code.is_empty() => code,
         _ => "broken",
     }
 }
@@ -74,7 +74,7 @@ fn no_tests_message(report: &Report, reason: Option<&str>) -> String {
     let facts = &report.facts;
     let what = match facts.selection.as_slice() {
         [] => "the default collection".to_owned(),
-        words => format!("`{}`", cut::echo(&words.join(" "))),
+        words => format!("`{}`", cut::quote_truncated(&words.join(" "))),
     };
     let cwd = facts.cwd.display();
     let deselected = match report.first().deselected {
@@ -86,7 +86,7 @@ fn no_tests_message(report: &Report, reason: Option<&str>) -> String {
 }
 
 /// `cwd` for a next call; none if it is the root.
-pub(super) fn cwd_argument(desk: &Desk, report: &Report) -> Option<String> {
-    let relative = report.facts.cwd.strip_prefix(&desk.root).ok()?;
+pub(super) fn cwd_argument(workspace: &Workspace, report: &Report) -> Option<String> {
+    let relative = report.facts.cwd.strip_prefix(&workspace.root).ok()?;
     Some(relative.to_string_lossy().into_owned()).filter(|text| !text.is_empty())
 }

@@ -1,12 +1,12 @@
 //! Short questions to a program: run it, keep what it printed.
 
-use super::{Cancel, Exited, Job, ProcessError, Supervisor};
+use super::{Cancel, Job, JobExit, ProcessError, Supervisor};
 use runner_core::plan::Stream;
 
 /// What a short program said.
 #[derive(Clone, Debug, Default)]
 pub struct Captured {
-    pub exited: Exited,
+    pub exited: JobExit,
     /// Lines joined with line feeds, without the last one. Cut at the limit.
     pub stdout: String,
     pub stderr: String,

@@ -33,8 +33,8 @@ use tokio::time::Instant;
 pub use cancel::Cancel;
 pub use capture::Captured;
 pub use guard::guard_memory;
-pub use peer::{Heard, Peer, PeerEnd};
-pub use session::{Parting, Session};
+pub use peer::{Peer, PeerExit, PeerOutput};
+pub use session::{Session, SessionExit};
 pub use stdio::private_stdio;
 
 use runner_core::plan::{Dump, StepExit, Stream};
@@ -91,7 +91,7 @@ pub struct Limits {
 
 /// What [`Supervisor::run`] gives back: nothing of the job is alive any more.
 #[derive(Clone, Debug, Default)]
-pub struct Exited {
+pub struct JobExit {
     pub exit: StepExit,
     /// Contents of the stack files, by process id.
     pub dumps: BTreeMap<u32, String>,
@@ -99,7 +99,7 @@ pub struct Exited {
     pub dropped_bytes: u64,
 }
 
-impl Exited {
+impl JobExit {
     /// Cancelled before it began.
     fn never_started(job: Job) -> Self {
         let exit = StepExit {
@@ -131,7 +131,7 @@ pub type LineSink<'a> = &'a mut (dyn FnMut(Stream, Vec<String>) + Send);
 impl Supervisor {
     /// Runs a job to its end. Returns when its main process is gone, its output is drained (bounded), and every
     /// descendant is dead. Dropping the future ends the job too, as a cancel does, but nobody waits for it.
-    pub async fn run(&self, job: Job, cancel: &Cancel, sink: LineSink<'_>) -> Result<Exited, ProcessError> {
+    pub async fn run(&self, job: Job, cancel: &Cancel, sink: LineSink<'_>) -> Result<JobExit, ProcessError> {
         #[cfg(target_os = "linux")]
         return linux::run(self, job, cancel, sink).await;
         #[cfg(not(target_os = "linux"))]
@@ -145,7 +145,7 @@ impl Supervisor {
         opened: (output::Output, output::ChildEnds),
         cancel: &Cancel,
         sink: LineSink<'_>,
-    ) -> Result<Exited, ProcessError> {
+    ) -> Result<JobExit, ProcessError> {
         #[cfg(target_os = "linux")]
         return linux::run_opened(self, job, opened, cancel, sink).await;
         #[cfg(not(target_os = "linux"))]

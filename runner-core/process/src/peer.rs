@@ -15,7 +15,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use super::output::{self, PeerEnds};
-use super::{Cancel, Exited, Job, ProcessError, Supervisor};
+use super::{Cancel, Job, JobExit, ProcessError, Supervisor};
 
 /// How much of the end of standard error is kept, in bytes.
 const STDERR_KEPT: usize = 64 << 10;
@@ -39,12 +39,12 @@ pub struct Peer {
     stderr: Arc<Mutex<Tail>>,
     cancel: Cancel,
     /// How it ended, once it has.
-    over: Receiver<Result<Exited, ProcessError>>,
+    over: Receiver<Result<JobExit, ProcessError>>,
 }
 
 /// What one wait for a line brought.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Heard {
+pub enum PeerOutput {
     /// Without its line feed.
     Line(Vec<u8>),
     /// Nothing yet.
@@ -57,7 +57,7 @@ pub enum Heard {
 
 /// How a [`Peer`] ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PeerEnd {
+pub struct PeerExit {
     /// It never ran, or its supervision broke: why.
     pub failed: Option<String>,
     pub code: Option<i32>,
@@ -145,7 +145,7 @@ impl Peer {
     }
 
     /// The next line of the program's output.
-    pub fn hear(&mut self, within: Duration) -> Heard {
+    pub fn hear(&mut self, within: Duration) -> PeerOutput {
         let until = Instant::now() + within;
         loop {
             if let Some(heard) = self.output.next() {
@@ -153,13 +153,13 @@ impl Peer {
             }
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() || !self.output.wait(None, left) {
-                return self.output.next().unwrap_or(Heard::Silence);
+                return self.output.next().unwrap_or(PeerOutput::Silence);
             }
         }
     }
 
     /// Shuts the program's input and waits for its end: politely that long, then by SIGTERM, then by SIGKILL.
-    pub fn end(mut self, patience: Duration) -> PeerEnd {
+    pub fn end(mut self, patience: Duration) -> PeerExit {
         self.input = None;
         self.output.read_away();
         let (ended, forced) = match self.over.recv_timeout(patience) {
@@ -173,7 +173,7 @@ impl Peer {
     }
 
     /// Ends the program and everything it started at once. If it is over already, it is said how.
-    pub fn kill(mut self, patience: Duration) -> PeerEnd {
+    pub fn kill(mut self, patience: Duration) -> PeerExit {
         self.input = None;
         self.output.read_away();
         let (ended, forced) = match self.over.recv_timeout(patience) {
@@ -186,7 +186,7 @@ impl Peer {
         self.account(ended.ok(), forced)
     }
 
-    fn account(&self, ended: Option<Result<Exited, ProcessError>>, forced: bool) -> PeerEnd {
+    fn account(&self, ended: Option<Result<JobExit, ProcessError>>, forced: bool) -> PeerExit {
         let stderr = self
             .stderr
             .lock()
@@ -200,7 +200,7 @@ impl Peer {
                 runner_core::plan::StepExit::default(),
             ),
         };
-        PeerEnd {
+        PeerExit {
             failed,
             code: exit.code,
             signal: exit.signal,
@@ -268,7 +268,7 @@ impl Lines {
     }
 
     /// A line that is there already, or the end.
-    fn next(&mut self) -> Option<Heard> {
+    fn next(&mut self) -> Option<PeerOutput> {
         let line_feed = memchr::memchr(b'\n', &self.bytes[self.searched..]).map(|at| at + self.searched);
         self.searched = self.bytes.len();
         let length = line_feed.unwrap_or(self.bytes.len()) - self.from;
@@ -277,7 +277,7 @@ impl Lines {
             let head = self.bytes[self.from..self.from + 256.min(length)].to_vec();
             self.bytes = Vec::new();
             (self.from, self.searched) = (0, 0);
-            return Some(Heard::TooLong(head));
+            return Some(PeerOutput::TooLong(head));
         }
         let Some(end) = line_feed else {
             if self.from > 0 {
@@ -285,12 +285,12 @@ impl Lines {
                 self.searched -= self.from;
                 self.from = 0;
             }
-            return self.ended.then_some(Heard::End);
+            return self.ended.then_some(PeerOutput::End);
         };
         let line = self.bytes[self.from..end].to_vec();
         self.from = end + 1;
         self.searched = self.from;
-        Some(Heard::Line(line))
+        Some(PeerOutput::Line(line))
     }
 
     /// Waits until there is something to read, or to write to `input`, and reads. `false`: the time is over.

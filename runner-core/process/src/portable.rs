@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until};
 
 use super::output::{self, ChildEnds, Output};
-use super::{Cancel, Exited, Job, Limits, LineSink, ProcessError};
+use super::{Cancel, Job, JobExit, Limits, LineSink, ProcessError};
 use runner_core::plan::StepExit;
 
 /// How long the output may stay open after the main process is gone.
@@ -23,9 +23,9 @@ const LINGER: Duration = Duration::from_millis(150);
 /// For a killed main process to be gone.
 const KILLING: Duration = Duration::from_secs(1);
 
-pub(super) async fn run(job: Job, cancel: &Cancel, sink: LineSink<'_>) -> Result<Exited, ProcessError> {
+pub(super) async fn run(job: Job, cancel: &Cancel, sink: LineSink<'_>) -> Result<JobExit, ProcessError> {
     if cancel.is_asked() {
-        return Ok(Exited::never_started(job));
+        return Ok(JobExit::never_started(job));
     }
     let opened = output::open(&job)?;
     run_opened(job, opened, cancel, sink).await
@@ -36,7 +36,7 @@ pub(super) async fn run_opened(
     (output, ends): (Output, ChildEnds),
     cancel: &Cancel,
     sink: LineSink<'_>,
-) -> Result<Exited, ProcessError> {
+) -> Result<JobExit, ProcessError> {
     let usable = std::fs::read_dir(&job.cwd).map(drop);
     usable.map_err(|source| ProcessError::WorkingFolder {
         cwd: job.cwd.clone(),
@@ -194,17 +194,17 @@ impl Watch {
         self.group.signal(Signal::KILL);
     }
 
-    fn close(mut self, sink: LineSink<'_>) -> Exited {
+    fn close(mut self, sink: LineSink<'_>) -> JobExit {
         if let Ok(status) = self.group.child.wait() {
             self.exit.code = status.code();
             self.exit.signal = status.signal();
         }
         self.group.reaped = true;
         self.output.drain(sink);
-        Exited {
+        JobExit {
             exit: self.exit,
             dropped_bytes: self.output.dropped(),
-            ..Exited::default()
+            ..JobExit::default()
         }
     }
 }
@@ -216,7 +216,7 @@ mod tests {
 
     use tokio::time::Instant;
 
-    use crate::{Cancel, Exited, Job, Limits, ProcessError};
+    use crate::{Cancel, Job, JobExit, Limits, ProcessError};
 
     fn sh(script: &str) -> Job {
         Job {
@@ -234,7 +234,7 @@ mod tests {
         }
     }
 
-    async fn run(job: Job, cancel: &Cancel) -> (Exited, Vec<String>) {
+    async fn run(job: Job, cancel: &Cancel) -> (JobExit, Vec<String>) {
         let mut all = Vec::new();
         let exited = super::run(job, cancel, &mut |_, lines| all.extend(lines))
             .await

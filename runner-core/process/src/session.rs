@@ -27,7 +27,7 @@ pub struct Session {
 
 /// How a [`Session`] ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parting {
+pub struct SessionExit {
     /// `None`: it did not end in time and was killed, or a signal ended it.
     pub code: Option<i32>,
     /// The beginning of its standard error.
@@ -91,7 +91,7 @@ impl Session {
     }
 
     /// Shuts the program's input and waits for its end; kills it when that takes longer than `patience`.
-    pub async fn part(self, patience: Duration) -> Parting {
+    pub async fn part(self, patience: Duration) -> SessionExit {
         let Self {
             mut child,
             stdin,
@@ -105,7 +105,7 @@ impl Session {
         }
         let code = ended.ok().and_then(Result::ok).and_then(|status| status.code());
         let stderr = tokio::time::timeout(patience, stderr).await;
-        Parting {
+        SessionExit {
             code,
             stderr: stderr.ok().and_then(Result::ok).unwrap_or_default(),
         }

@@ -190,11 +190,11 @@ fn a_record_has_one_end() {
         cause,
         duration_s: 1.0,
     };
-    let limit = EndCause::TimedOut {
+    let limit = StopReason::TimedOut {
         limit_ms: 1,
         unanswered: None,
     };
-    let report = Report::fold(&[end(limit.clone()), end(EndCause::Done)]);
+    let report = Report::fold(&[end(limit.clone()), end(StopReason::Done)]);
     assert_eq!(report.cause, Some(limit));
 }
 

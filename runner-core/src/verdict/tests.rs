@@ -77,7 +77,7 @@ impl Seen {
     }
 }
 
-fn report_of(iterations: &[Seen], cause: Option<EndCause>, listing: bool) -> Report {
+fn report_of(iterations: &[Seen], cause: Option<StopReason>, listing: bool) -> Report {
     let mut report = Report::default();
     report.add(&RunEvent::Started(Box::new(RunFacts {
         listing,
@@ -98,7 +98,7 @@ fn report_of(iterations: &[Seen], cause: Option<EndCause>, listing: bool) -> Rep
 }
 
 fn verdict_of(seen: &Seen) -> Verdict {
-    report_of(std::slice::from_ref(seen), Some(EndCause::Done), false).verdict()
+    report_of(std::slice::from_ref(seen), Some(StopReason::Done), false).verdict()
 }
 
 fn status_of(seen: &Seen) -> Status {
@@ -123,8 +123,8 @@ fn red() -> Seen {
     }
 }
 
-fn failed() -> EndCause {
-    EndCause::Failed {
+fn failed() -> StopReason {
+    StopReason::Failed {
         code: "x".into(),
         message: "the disk is full".into(),
         hint: Some("free some".into()),
@@ -252,7 +252,7 @@ fn a_file_that_skips_itself_is_no_test() {
         test: TestEvent::Finished(Box::new(row)),
     });
     report.add(&RunEvent::Finished {
-        cause: EndCause::Done,
+        cause: StopReason::Done,
         duration_s: 1.0,
     });
     assert_eq!(report.status(), Status::NoTests);
@@ -353,7 +353,7 @@ fn a_time_limit_says_how_long_and_what_was_running() {
         timed_out: true,
         ..red()
     };
-    let cause = EndCause::TimedOut {
+    let cause = StopReason::TimedOut {
         limit_ms: 1500,
         unanswered: None,
     };
@@ -397,13 +397,13 @@ fn where_several_hold_the_order_decides() {
     for (place, (worse, name)) in in_order.iter().zip(names).enumerate() {
         for better in &in_order[place..] {
             for both in [[worse.clone(), better.clone()], [better.clone(), worse.clone()]] {
-                assert_eq!(report_of(&both, Some(EndCause::Done), false).status(), name);
+                assert_eq!(report_of(&both, Some(StopReason::Done), false).status(), name);
             }
         }
     }
     for seen in in_order {
         let by = || {
-            Some(EndCause::Cancelled {
+            Some(StopReason::Cancelled {
                 by: "the client".into(),
             })
         };
@@ -426,7 +426,7 @@ fn an_engine_that_could_not_go_on_is_incomplete_or_broken() {
         (Status::Broken, Some("the disk is full"))
     );
     assert_eq!(
-        report_of(&[], Some(EndCause::Done), false).status(),
+        report_of(&[], Some(StopReason::Done), false).status(),
         Status::Broken
     );
 }
@@ -441,7 +441,7 @@ fn a_listing_is_judged_by_what_was_found() {
         };
         report.add(&RunEvent::Test { iteration: 1, test });
         report.add(&RunEvent::Finished {
-            cause: EndCause::Done,
+            cause: StopReason::Done,
             duration_s: 1.0,
         });
         report.status()
@@ -462,6 +462,6 @@ fn a_listing_is_judged_by_what_was_found() {
         ..whole.clone()
     };
     assert_eq!(listed(&cut), Status::Incomplete);
-    let empty = report_of(&[whole], Some(EndCause::Done), true);
+    let empty = report_of(&[whole], Some(StopReason::Done), true);
     assert_eq!(empty.status(), Status::NoTests);
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use engine::store::Store;
-use ops::Desk;
+use ops::Workspace;
 use process::{Job, Limits};
 use tokio::time::Instant;
 
@@ -44,12 +44,12 @@ pub(super) fn state(context: &Context) -> Check {
 }
 
 /// What confines the processes of a run, tried on qaas itself, and the limits that are set.
-pub(super) async fn supervision(desk: &Desk) -> Vec<Check> {
+pub(super) async fn supervision(workspace: &Workspace) -> Vec<Check> {
     const NAME: &str = "supervision";
     let mut words = world::supervisor().confinement(&Limits::default());
     let tier = words.remove("tier").unwrap_or_default();
     let begun = Instant::now();
-    let tried = world::supervisor().capture(own_version(desk), 1_000).await;
+    let tried = world::supervisor().capture(own_version(workspace), 1_000).await;
     let took = begun.elapsed().as_millis();
     let check = match tried {
         Err(error) => Check::fail(NAME, error.to_string(), REPORT),
@@ -70,18 +70,18 @@ pub(super) async fn supervision(desk: &Desk) -> Vec<Check> {
             "on Linux nothing of a run can escape; run untrusted tests there, for example in a container",
         ),
     };
-    vec![check, limits(desk)]
+    vec![check, limits(workspace)]
 }
 
 /// What to do about a fault of qaas's own.
 pub(super) const REPORT: &str = "report it as a fault of qaas, with what `qaas doctor --json` prints";
 
-fn own_version(desk: &Desk) -> Job {
+fn own_version(workspace: &Workspace) -> Job {
     Job {
         name: "doctor".to_owned(),
         argv: vec![world::own_program().into(), "--version".into()],
         env: BTreeMap::new(),
-        cwd: desk.root.clone(),
+        cwd: workspace.root.clone(),
         channel: false,
         stdout_file: None,
         deadline: Some(Instant::now() + LIMIT),
@@ -93,9 +93,9 @@ fn own_version(desk: &Desk) -> Job {
 }
 
 /// Resource limits of each suite that has some, and how each is kept.
-fn limits(desk: &Desk) -> Check {
+fn limits(workspace: &Workspace) -> Check {
     const NAME: &str = "limits";
-    let Ok(settings) = &desk.settings else {
+    let Ok(settings) = &workspace.settings else {
         return Check::skipped(NAME, "qaas.toml cannot be read");
     };
     let limited = settings

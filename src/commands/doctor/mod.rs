@@ -48,19 +48,19 @@ pub(super) async fn run(context: &Context, command: &Doctor) -> u8 {
 
 async fn all(context: &Context) -> Vec<Check> {
     let mut checks = vec![machine::version()];
-    let desk = match context.still_desk(Policy::person()) {
-        Ok(desk) => desk,
+    let workspace = match context.no_exec_workspace(Policy::person()) {
+        Ok(workspace) => workspace,
         Err(error) => {
             checks.push(Check::of_error("root", &error));
             return checks;
         }
     };
-    checks.push(Check::ok("root", desk.root.display().to_string()));
-    checks.extend(repository::checks(&desk));
+    checks.push(Check::ok("root", workspace.root.display().to_string()));
+    checks.extend(repository::checks(&workspace));
     checks.push(machine::state(context));
-    checks.extend(machine::supervision(&desk).await);
-    checks.push(machine::path(context, &desk.root));
-    checks.extend(server::checks(context, &desk.root).await);
+    checks.extend(machine::supervision(&workspace).await);
+    checks.push(machine::path(context, &workspace.root));
+    checks.extend(server::checks(context, &workspace.root).await);
     checks
 }
 

@@ -2,14 +2,14 @@
 
 use engine::config::{CoverageChoice, Settings, Suite};
 use engine::project;
-use ops::{Desk, OpError, trust};
+use ops::{OpError, Workspace, trust};
 use runner_core::backend::{BackendInfo, Capability, Need};
 use runner_core::facts::{Interpreter, Project};
 
 use super::check::Check;
 
-pub(super) fn checks(desk: &Desk) -> Vec<Check> {
-    let settings = match desk.settings() {
+pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
+    let settings = match workspace.settings() {
         Ok(settings) => settings,
         Err(error) => {
             let rest = ["trust", "suites"].map(|name| Check::skipped(name, "qaas.toml cannot be read"));
@@ -18,8 +18,8 @@ pub(super) fn checks(desk: &Desk) -> Vec<Check> {
                 .collect();
         }
     };
-    let mut checks = vec![configuration(settings), agreed(desk)];
-    let suites = project::suites(&desk.root, settings, &desk.registry);
+    let mut checks = vec![configuration(settings), agreed(workspace)];
+    let suites = project::suites(&workspace.root, settings, &workspace.registry);
     if suites.is_empty() {
         checks.push(Check::warn(
             "suites",
@@ -27,7 +27,7 @@ pub(super) fn checks(desk: &Desk) -> Vec<Check> {
             "name a suite in qaas.toml (`qaas init` writes a first one), or give the repository with --root",
         ));
     }
-    checks.extend(suites.iter().flat_map(|suite| of_suite(desk, suite)));
+    checks.extend(suites.iter().flat_map(|suite| of_suite(workspace, suite)));
     checks
 }
 
@@ -40,9 +40,9 @@ fn configuration(settings: &Settings) -> Check {
 }
 
 /// Whether something in the configuration waits for a person.
-fn agreed(desk: &Desk) -> Check {
+fn agreed(workspace: &Workspace) -> Check {
     const NAME: &str = "trust";
-    let trust = match trust(desk) {
+    let trust = match trust(workspace) {
         Ok(trust) => trust,
         Err(error) => return Check::of_error(NAME, &error),
     };
@@ -56,29 +56,33 @@ fn agreed(desk: &Desk) -> Check {
 }
 
 /// A suite's interpreter and packages, where it has to do with Python, and its backend.
-fn of_suite(desk: &Desk, suite: &Suite) -> Vec<Check> {
+fn of_suite(workspace: &Workspace, suite: &Suite) -> Vec<Check> {
     let about = |what: &str| format!("{what} ({})", suite.name);
     let name = about("suite");
-    let found = match discovered(desk, suite) {
+    let found = match discovered(workspace, suite) {
         Ok(found) => found,
         Err(error) => return vec![Check::of_error(name, &error)],
     };
     let mut checks = Vec::new();
-    if let Some(python) = found.interpreter.as_ref().filter(|_| wants_python(desk, suite)) {
+    if let Some(python) = found
+        .interpreter
+        .as_ref()
+        .filter(|_| wants_python(workspace, suite))
+    {
         checks.push(interpreter(about("python"), python));
-        checks.push(packages(about("packages"), desk, suite, &found, python));
+        checks.push(packages(about("packages"), workspace, suite, &found, python));
     }
-    checks.push(backend(name, desk, suite, &found));
+    checks.push(backend(name, workspace, suite, &found));
     checks
 }
 
-fn discovered(desk: &Desk, suite: &Suite) -> Result<Project, OpError> {
-    let folder = project::resolve_dir(&desk.root, &suite.dir.to_string_lossy())?;
-    let (overrides, environment) = (&desk.overrides, &desk.environment);
+fn discovered(workspace: &Workspace, suite: &Suite) -> Result<Project, OpError> {
+    let folder = project::resolve_dir(&workspace.root, &suite.dir.to_string_lossy())?;
+    let (overrides, environment) = (&workspace.overrides, &workspace.environment);
     Ok(project::discover(
-        &desk.root,
+        &workspace.root,
         suite,
-        &desk.registry,
+        &workspace.registry,
         &folder,
         overrides,
         environment,
@@ -86,8 +90,8 @@ fn discovered(desk: &Desk, suite: &Suite) -> Result<Project, OpError> {
 }
 
 /// The backends that the suite may come to.
-fn candidates<'a>(desk: &'a Desk, suite: &'a Suite) -> impl Iterator<Item = BackendInfo> + 'a {
-    let typed = desk.overrides.backend.as_slice();
+fn candidates<'a>(workspace: &'a Workspace, suite: &'a Suite) -> impl Iterator<Item = BackendInfo> + 'a {
+    let typed = workspace.overrides.backend.as_slice();
     let names = if typed.is_empty() {
         suite.backend.as_slice()
     } else {
@@ -95,12 +99,12 @@ fn candidates<'a>(desk: &'a Desk, suite: &'a Suite) -> impl Iterator<Item = Back
     };
     names
         .iter()
-        .filter_map(|name| desk.registry.get(name))
+        .filter_map(|name| workspace.registry.get(name))
         .map(|backend| backend.info())
 }
 
-fn wants_python(desk: &Desk, suite: &Suite) -> bool {
-    candidates(desk, suite).any(|info| info.needs.contains(&Need::Python))
+fn wants_python(workspace: &Workspace, suite: &Suite) -> bool {
+    candidates(workspace, suite).any(|info| info.needs.contains(&Need::Python))
 }
 
 fn interpreter(name: String, python: &Interpreter) -> Check {
@@ -120,18 +124,24 @@ fn interpreter(name: String, python: &Interpreter) -> Check {
 }
 
 /// The framework, its plug-ins, and what else the backends need.
-fn packages(name: String, desk: &Desk, suite: &Suite, found: &Project, python: &Interpreter) -> Check {
+fn packages(
+    name: String,
+    workspace: &Workspace,
+    suite: &Suite,
+    found: &Project,
+    python: &Interpreter,
+) -> Check {
     let Some(installed) = &python.packages else {
         let why = "cannot be read from outside; a run asks the interpreter";
         return Check::skipped(name, why);
     };
-    let infos = desk.registry.infos();
+    let infos = workspace.registry.infos();
     let needed: Vec<&str> = infos
         .iter()
         .flat_map(|info| &info.needs)
         .filter_map(package)
         .collect();
-    let frameworks: Vec<String> = candidates(desk, suite).map(|info| info.framework).collect();
+    let frameworks: Vec<String> = candidates(workspace, suite).map(|info| info.framework).collect();
     let concerns = |package: &str| {
         let plug_in = |framework: &String| {
             let rest = package.strip_prefix(framework.as_str());
@@ -190,8 +200,8 @@ fn install(manager: Option<&str>, python: &Interpreter, package: &str) -> String
     }
 }
 
-fn backend(name: String, desk: &Desk, suite: &Suite, found: &Project) -> Check {
-    match project::choose_backend(&desk.registry, suite, found, &desk.overrides) {
+fn backend(name: String, workspace: &Workspace, suite: &Suite, found: &Project) -> Check {
+    match project::choose_backend(&workspace.registry, suite, found, &workspace.overrides) {
         Ok(choice) => {
             let dir = suite.dir.display();
             Check::ok(name, format!("{} in {dir}", choice.backend.info().name)).with_notes(

@@ -87,7 +87,7 @@ pub(super) struct Talk {
 
 /// Starts a server for `root`, greets it, and asks for its tools. The error is a clause that says what went wrong.
 pub(super) async fn talk(context: &Context, root: &Path, era: Era) -> Result<Talk, String> {
-    let mut args: Vec<OsString> = vec!["mcp".into(), "--still".into(), "--root".into(), root.into()];
+    let mut args: Vec<OsString> = vec!["mcp".into(), "--no-exec".into(), "--root".into(), root.into()];
     if let Some(config) = &context.global.config {
         args.extend(["--config".into(), config.into()]);
     }

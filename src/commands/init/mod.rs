@@ -20,7 +20,7 @@ use serde_json::{Map, Value, json};
 use self::clients::{Entry, Way};
 use self::merge::Merged;
 use super::Context;
-use super::output::{complain, print, print_json};
+use super::output::{print, print_json, print_stderr};
 use super::run::fail;
 use crate::cli::{Client, Format, Init};
 use crate::{backends, exit};
@@ -83,7 +83,7 @@ pub(super) fn run(context: &Context, command: &Init) -> u8 {
             show(done, command.dry_run);
         }
         if !refused && !command.dry_run {
-            complain("next: `qaas doctor` looks at everything and executes nothing");
+            print_stderr("next: `qaas doctor` looks at everything and executes nothing");
         }
     } else {
         let all: Vec<Value> = all.iter().map(value).collect();
@@ -246,7 +246,7 @@ fn show(done: &Done, dry_run: bool) {
         .as_ref()
         .map(|note| format!(": {note}"))
         .unwrap_or_default();
-    complain(&format!(
+    print_stderr(&format!(
         "{}{note}",
         if note.is_empty() {
             &line

@@ -4,7 +4,7 @@ use runner_core::model::{Attempt, Outcome};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Said, add_failure, result, seconds};
+use super::{ReportItem, add_failure, result, seconds};
 use crate::id::Fields;
 
 #[derive(Deserialize)]
@@ -33,7 +33,7 @@ struct Test {
     retries: Option<u32>,
 }
 
-pub(super) fn read(bytes: &[u8], said: &mut Vec<Said>) -> Result<(), String> {
+pub(super) fn read(bytes: &[u8], said: &mut Vec<ReportItem>) -> Result<(), String> {
     let report: Report =
         serde_json::from_slice(bytes).map_err(|error| format!("is no whole CTRF report: {error}"))?;
     for test in report.results.tests {
@@ -80,7 +80,7 @@ pub(super) fn read(bytes: &[u8], said: &mut Vec<Said>) -> Result<(), String> {
             name: test.name,
             ..Fields::default()
         };
-        said.push(Said::Finished(fields, Box::new(row)));
+        said.push(ReportItem::Finished(fields, Box::new(row)));
     }
     Ok(())
 }

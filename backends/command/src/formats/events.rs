@@ -6,7 +6,7 @@
 use runner_core::event::TestEvent;
 use serde::Deserialize;
 
-use super::{LineReader, Said};
+use super::{LineReader, ReportItem};
 
 /// How many malformed lines are told of.
 const MOST_WARNINGS: usize = 20;
@@ -24,13 +24,13 @@ struct End {
 }
 
 impl LineReader for Events {
-    fn line(&mut self, line: &str, said: &mut Vec<Said>) {
+    fn line(&mut self, line: &str, said: &mut Vec<ReportItem>) {
         self.number += 1;
         if line.trim().is_empty() {
             return;
         }
         match serde_json::from_str::<TestEvent>(line) {
-            Ok(event) => said.push(Said::Exact(event)),
+            Ok(event) => said.push(ReportItem::Exact(event)),
             Err(_) if serde_json::from_str::<End>(line).is_ok_and(|end| end.event == "ended") => {
                 self.ended = true;
             }
@@ -38,13 +38,13 @@ impl LineReader for Events {
                 self.malformed += 1;
                 if self.malformed <= MOST_WARNINGS {
                     let message = format!("line {} of the report is no event: {error}", self.number);
-                    said.push(Said::Warning(message));
+                    said.push(ReportItem::Warning(message));
                 }
             }
         }
     }
 
-    fn end(&mut self, _said: &mut Vec<Said>) -> Result<(), String> {
+    fn end(&mut self, _said: &mut Vec<ReportItem>) -> Result<(), String> {
         if self.ended {
             Ok(())
         } else if self.number == 0 {

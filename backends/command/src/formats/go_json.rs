@@ -6,7 +6,7 @@ use runner_core::event::TestEvent;
 use runner_core::model::{CollectionError, Outcome};
 use serde::Deserialize;
 
-use super::{LineReader, Said, bad, result, seconds};
+use super::{LineReader, ReportItem, bad, result, seconds};
 use crate::id::Fields;
 
 #[derive(Deserialize)]
@@ -50,7 +50,7 @@ fn keep(text: &mut String, more: &str) {
 }
 
 impl LineReader for GoJson {
-    fn line(&mut self, line: &str, said: &mut Vec<Said>) {
+    fn line(&mut self, line: &str, said: &mut Vec<ReportItem>) {
         let Ok(event) = serde_json::from_str::<Line>(line) else {
             if !line.trim().is_empty() {
                 keep(&mut self.plain, line);
@@ -71,16 +71,16 @@ impl LineReader for GoJson {
             }
             "run" if !event.test.is_empty() => {
                 self.packages.entry(event.package.clone()).or_default();
-                said.push(Said::Started(fields(event.package, event.test)));
+                said.push(ReportItem::Started(fields(event.package, event.test)));
             }
             action @ ("pass" | "fail" | "skip") => self.end_of(action, event.elapsed, key, said),
             _ => {}
         }
     }
 
-    fn end(&mut self, said: &mut Vec<Said>) -> Result<(), String> {
+    fn end(&mut self, said: &mut Vec<ReportItem>) -> Result<(), String> {
         if !self.plain.trim().is_empty() {
-            said.push(Said::Warning(self.plain.trim().to_owned()));
+            said.push(ReportItem::Warning(self.plain.trim().to_owned()));
         }
         let open: Vec<&str> = self
             .packages
@@ -99,14 +99,20 @@ impl LineReader for GoJson {
 }
 
 impl GoJson {
-    fn end_of(&mut self, action: &str, elapsed: Option<f64>, key: (String, String), said: &mut Vec<Said>) {
+    fn end_of(
+        &mut self,
+        action: &str,
+        elapsed: Option<f64>,
+        key: (String, String),
+        said: &mut Vec<ReportItem>,
+    ) {
         let output = self.output.remove(&key).unwrap_or_default();
         let (package, test) = key;
         let known = self.packages.entry(package.clone()).or_default();
         if test.is_empty() {
             known.ended = true;
             if action == "fail" && known.failed_tests == 0 {
-                said.push(Said::Exact(TestEvent::CollectFailed(CollectionError {
+                said.push(ReportItem::Exact(TestEvent::CollectFailed(CollectionError {
                     nodeid: package,
                     message: output.trim().to_owned(),
                     location: None,
@@ -128,7 +134,7 @@ impl GoJson {
             }
         };
         row.duration_s = elapsed.and_then(seconds);
-        said.push(Said::Finished(fields(package, test), Box::new(row)));
+        said.push(ReportItem::Finished(fields(package, test), Box::new(row)));
     }
 }
 

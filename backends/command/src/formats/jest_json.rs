@@ -4,7 +4,7 @@ use runner_core::event::TestEvent;
 use runner_core::model::{CollectionError, Location, Outcome};
 use serde::Deserialize;
 
-use super::{Said, add_failure, result, seconds};
+use super::{ReportItem, add_failure, result, seconds};
 use crate::id::Fields;
 
 #[derive(Deserialize)]
@@ -41,13 +41,13 @@ struct Line {
     line: Option<u32>,
 }
 
-pub(super) fn read(bytes: &[u8], said: &mut Vec<Said>) -> Result<(), String> {
+pub(super) fn read(bytes: &[u8], said: &mut Vec<ReportItem>) -> Result<(), String> {
     let report: Report =
         serde_json::from_slice(bytes).map_err(|error| format!("is no whole report of this kind: {error}"))?;
     for file in report.test_results {
         if file.status == "failed" && file.assertion_results.is_empty() {
             let message = file.message.clone().unwrap_or_default();
-            said.push(Said::Exact(TestEvent::CollectFailed(CollectionError {
+            said.push(ReportItem::Exact(TestEvent::CollectFailed(CollectionError {
                 nodeid: file.name,
                 message: message.trim().to_owned(),
                 location: None,
@@ -61,7 +61,7 @@ pub(super) fn read(bytes: &[u8], said: &mut Vec<Said>) -> Result<(), String> {
     Ok(())
 }
 
-fn row(file: &str, assertion: Assertion) -> Said {
+fn row(file: &str, assertion: Assertion) -> ReportItem {
     let outcome = match assertion.status.as_str() {
         "passed" => Outcome::Passed,
         "failed" => Outcome::Failed,
@@ -88,5 +88,5 @@ fn row(file: &str, assertion: Assertion) -> Said {
         name: parts.join("::"),
         ..Fields::default()
     };
-    Said::Finished(fields, Box::new(row))
+    ReportItem::Finished(fields, Box::new(row))
 }

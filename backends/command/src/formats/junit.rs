@@ -7,11 +7,11 @@ use quick_xml::events::{BytesStart, Event};
 use runner_core::event::TestEvent;
 use runner_core::model::{Attempt, CollectionError, Location, Outcome};
 
-use super::{Said, add_failure, result, seconds};
+use super::{ReportItem, add_failure, result, seconds};
 use crate::id::Fields;
 
 /// Reads a whole report. What stands before a fault stays in `said`.
-pub(super) fn read(bytes: &[u8], said: &mut Vec<Said>) -> Result<(), String> {
+pub(super) fn read(bytes: &[u8], said: &mut Vec<ReportItem>) -> Result<(), String> {
     let mut reader = Reader::from_reader(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes));
     let config = reader.config_mut();
     config.allow_dangling_amp = true;
@@ -167,7 +167,7 @@ impl State {
         }
     }
 
-    fn close(&mut self, said: &mut Vec<Said>) {
+    fn close(&mut self, said: &mut Vec<ReportItem>) {
         if self
             .part
             .as_ref()
@@ -197,12 +197,12 @@ impl State {
         }
     }
 
-    fn take(&mut self, part: Part, said: &mut Vec<Said>) {
+    fn take(&mut self, part: Part, said: &mut Vec<ReportItem>) {
         let Some(case) = &mut self.case else {
             if matches!(part.kind.as_str(), "error" | "failure")
                 && let Some(suite) = self.suites.last()
             {
-                said.push(Said::Exact(TestEvent::CollectFailed(CollectionError {
+                said.push(ReportItem::Exact(TestEvent::CollectFailed(CollectionError {
                     nodeid: suite.name.clone(),
                     message: joined(&part.message, &part.text),
                     location: None,
@@ -249,7 +249,7 @@ impl Case {
         self.bad.push((outcome, part.message, part.text));
     }
 
-    fn said(self) -> Said {
+    fn said(self) -> ReportItem {
         let outcome = match (&self.bad.as_slice(), &self.other) {
             ([], None) => Outcome::Passed,
             ([], Some((outcome, _))) => *outcome,
@@ -283,7 +283,7 @@ impl Case {
             });
         }
         row.output = Some(self.output).filter(|output| outcome.is_bad() && !output.trim().is_empty());
-        Said::Finished(self.fields, Box::new(row))
+        ReportItem::Finished(self.fields, Box::new(row))
     }
 }
 

@@ -3,7 +3,7 @@
 use runner_core::model::Outcome;
 use serde::Deserialize;
 
-use super::{LineReader, Said, bad, result, seconds};
+use super::{LineReader, ReportItem, bad, result, seconds};
 use crate::id::Fields;
 
 #[derive(Deserialize)]
@@ -36,7 +36,7 @@ pub(super) struct LibtestJson {
 }
 
 impl LineReader for LibtestJson {
-    fn line(&mut self, line: &str, said: &mut Vec<Said>) {
+    fn line(&mut self, line: &str, said: &mut Vec<ReportItem>) {
         // Other lines are the tests' own prints.
         let Ok(line) = serde_json::from_str::<Line>(line) else {
             return;
@@ -49,7 +49,7 @@ impl LineReader for LibtestJson {
                 self.ignored += line.ignored;
             }
             ("test", "started") => {
-                said.push(Said::Started(fields(&line.name)));
+                said.push(ReportItem::Started(fields(&line.name)));
                 self.running.push(line.name);
             }
             ("test", "ok" | "failed" | "ignored" | "timeout" | "allowed_failure") => {
@@ -59,7 +59,7 @@ impl LineReader for LibtestJson {
         }
     }
 
-    fn end(&mut self, said: &mut Vec<Said>) -> Result<(), String> {
+    fn end(&mut self, said: &mut Vec<ReportItem>) -> Result<(), String> {
         if self.suites_begun == 0 {
             return Err("tells of no test binary".to_owned());
         }
@@ -71,14 +71,17 @@ impl LineReader for LibtestJson {
             return Err(format!("stops before the end of {}", self.running.join(", ")));
         }
         for name in self.running.drain(..) {
-            said.push(Said::Finished(fields(&name), Box::new(result(Outcome::Skipped))));
+            said.push(ReportItem::Finished(
+                fields(&name),
+                Box::new(result(Outcome::Skipped)),
+            ));
         }
         Ok(())
     }
 }
 
 impl LibtestJson {
-    fn finish(&mut self, line: &Line, event: &str, said: &mut Vec<Said>) {
+    fn finish(&mut self, line: &Line, event: &str, said: &mut Vec<ReportItem>) {
         // A note that it takes long; its end is still to come.
         if event == "timeout" {
             return;
@@ -103,7 +106,7 @@ impl LibtestJson {
             row.message = Some(line.message.clone());
         }
         row.duration_s = line.exec_time.and_then(seconds);
-        said.push(Said::Finished(fields(&line.name), Box::new(row)));
+        said.push(ReportItem::Finished(fields(&line.name), Box::new(row)));
     }
 }
 

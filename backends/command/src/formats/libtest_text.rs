@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use runner_core::model::Outcome;
 
-use super::{LineReader, Said, add_failure, libtest_json::panic_line, result};
+use super::{LineReader, ReportItem, add_failure, libtest_json::panic_line, result};
 use crate::id::Fields;
 
 #[derive(Default)]
@@ -23,7 +23,7 @@ pub(super) struct LibtestText {
 }
 
 impl LineReader for LibtestText {
-    fn line(&mut self, line: &str, said: &mut Vec<Said>) {
+    fn line(&mut self, line: &str, said: &mut Vec<ReportItem>) {
         if let Some(count) = running(line) {
             self.open_is_cut(said);
             self.announced = Some(count);
@@ -47,7 +47,7 @@ impl LineReader for LibtestText {
         }
     }
 
-    fn end(&mut self, said: &mut Vec<Said>) -> Result<(), String> {
+    fn end(&mut self, said: &mut Vec<ReportItem>) -> Result<(), String> {
         self.open_is_cut(said);
         match &self.doubt {
             Some(doubt) => Err(doubt.clone()),
@@ -59,14 +59,14 @@ impl LineReader for LibtestText {
 
 impl LibtestText {
     /// A binary whose end is missing: its tests have ended all the same.
-    fn open_is_cut(&mut self, said: &mut Vec<Said>) {
+    fn open_is_cut(&mut self, said: &mut Vec<ReportItem>) {
         if self.announced.take().is_some() {
             self.tell(said);
             self.doubt = Some("stops before the end of a test binary".to_owned());
         }
     }
 
-    fn close(&mut self, counts: &str, said: &mut Vec<Said>) {
+    fn close(&mut self, counts: &str, said: &mut Vec<ReportItem>) {
         self.binaries += 1;
         let announced = self.announced.take().unwrap_or_default();
         let bad = self
@@ -84,7 +84,7 @@ impl LibtestText {
     }
 
     /// Tells of the tests of one binary, with the texts of those that failed.
-    fn tell(&mut self, said: &mut Vec<Said>) {
+    fn tell(&mut self, said: &mut Vec<ReportItem>) {
         for (name, outcome, note) in std::mem::take(&mut self.rows) {
             let mut row = result(outcome);
             if outcome == Outcome::Failed {
@@ -97,7 +97,7 @@ impl LibtestText {
                 name,
                 ..Fields::default()
             };
-            said.push(Said::Finished(fields, Box::new(row)));
+            said.push(ReportItem::Finished(fields, Box::new(row)));
         }
         self.texts.clear();
         self.section = None;

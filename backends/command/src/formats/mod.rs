@@ -110,7 +110,7 @@ impl Format {
     }
 
     /// Reads a whole report. An error says why it does not go to its end; what was read before it stays in `said`.
-    pub(crate) fn read_whole(self, bytes: &[u8], said: &mut Vec<Said>) -> Result<(), String> {
+    pub(crate) fn read_whole(self, bytes: &[u8], said: &mut Vec<ReportItem>) -> Result<(), String> {
         if let Some(mut reader) = self.line_reader() {
             for line in bytes.split(|byte| *byte == b'\n') {
                 let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -133,15 +133,15 @@ impl Format {
 
 /// Understands a format line by line.
 pub(crate) trait LineReader: Send {
-    fn line(&mut self, line: &str, said: &mut Vec<Said>);
+    fn line(&mut self, line: &str, said: &mut Vec<ReportItem>);
 
     /// Called once, after the last line. An error says why the report does not go to its end.
-    fn end(&mut self, said: &mut Vec<Said>) -> Result<(), String>;
+    fn end(&mut self, said: &mut Vec<ReportItem>) -> Result<(), String>;
 }
 
 /// What a report says, before tests have ids.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Said {
+pub(crate) enum ReportItem {
     /// A test exists.
     Found(Fields),
     Started(Fields),

@@ -4,7 +4,7 @@
 use runner_core::event::TestEvent;
 use runner_core::model::{CollectionError, Outcome, TestResult};
 
-use super::{LineReader, Said, add_failure, result, seconds};
+use super::{LineReader, ReportItem, add_failure, result, seconds};
 use crate::id::Fields;
 
 #[derive(Default)]
@@ -44,7 +44,7 @@ struct Point {
 }
 
 impl LineReader for Tap {
-    fn line(&mut self, line: &str, said: &mut Vec<Said>) {
+    fn line(&mut self, line: &str, said: &mut Vec<ReportItem>) {
         let text = line.trim_start();
         let indent = line.len() - text.len();
         if let Some(start) = self.details {
@@ -64,7 +64,7 @@ impl LineReader for Tap {
         self.understand(indent, text, said);
     }
 
-    fn end(&mut self, said: &mut Vec<Said>) -> Result<(), String> {
+    fn end(&mut self, said: &mut Vec<ReportItem>) -> Result<(), String> {
         if self.details.is_some() {
             self.end_details();
         }
@@ -93,7 +93,7 @@ impl LineReader for Tap {
 }
 
 impl Tap {
-    fn understand(&mut self, indent: usize, text: &str, said: &mut Vec<Said>) {
+    fn understand(&mut self, indent: usize, text: &str, said: &mut Vec<ReportItem>) {
         if let Some(name) = text.strip_prefix("# Subtest:") {
             self.flush(said);
             self.leave_deeper(indent);
@@ -117,7 +117,7 @@ impl Tap {
         } else if let Some(why) = text.strip_prefix("Bail out!") {
             self.flush(said);
             self.bailed = true;
-            said.push(Said::Exact(TestEvent::Warning {
+            said.push(ReportItem::Exact(TestEvent::Warning {
                 message: format!("Bail out!{why}"),
             }));
         } else if let Some((point, opens)) = point(text) {
@@ -167,7 +167,7 @@ impl Tap {
         }
     }
 
-    fn close_braces(&mut self, said: &mut Vec<Said>) {
+    fn close_braces(&mut self, said: &mut Vec<ReportItem>) {
         if self.blocks.last().is_none_or(|block| block.parent.is_none()) {
             return;
         }
@@ -201,7 +201,7 @@ impl Tap {
     }
 
     /// Hands out the point whose details are complete.
-    fn flush(&mut self, said: &mut Vec<Said>) {
+    fn flush(&mut self, said: &mut Vec<ReportItem>) {
         let Some(point) = self.pending.take() else {
             return;
         };
@@ -230,7 +230,7 @@ impl Tap {
     }
 }
 
-fn row(fields: Fields, point: Point) -> Said {
+fn row(fields: Fields, point: Point) -> ReportItem {
     let details = Details::read(&point.details);
     let mut row: TestResult = result(point.outcome);
     row.duration_s = point.seconds.or(details.seconds);
@@ -240,7 +240,7 @@ fn row(fields: Fields, point: Point) -> Said {
         if details.code.as_deref() == Some("ERR_TEST_FAILURE")
             && std::path::Path::new(&fields.name).is_absolute()
         {
-            return Said::Exact(TestEvent::CollectFailed(CollectionError {
+            return ReportItem::Exact(TestEvent::CollectFailed(CollectionError {
                 nodeid: fields.name,
                 message: row.message.unwrap_or_default(),
                 location: None,
@@ -249,7 +249,7 @@ fn row(fields: Fields, point: Point) -> Said {
     } else if !point.note.is_empty() {
         row.message = Some(point.note);
     }
-    Said::Finished(fields, Box::new(row))
+    ReportItem::Finished(fields, Box::new(row))
 }
 
 /// The few details that are common to most writers.

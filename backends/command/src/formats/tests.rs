@@ -7,7 +7,7 @@ fn rows(format: Format, bytes: &[u8]) -> (Vec<String>, Result<(), String>) {
     (said.iter().filter_map(shown).collect(), read)
 }
 
-fn shown(said: &Said) -> Option<String> {
+fn shown(said: &ReportItem) -> Option<String> {
     let fields = |fields: &Fields| {
         let parts = [&fields.file, &fields.suite, &fields.classname, &fields.name];
         let parts: Vec<&str> = parts
@@ -18,7 +18,7 @@ fn shown(said: &Said) -> Option<String> {
         parts.join("|")
     };
     match said {
-        Said::Finished(name, row) => {
+        ReportItem::Finished(name, row) => {
             let line = row.message.as_deref().and_then(|message| message.lines().next());
             let tries = if row.attempts.is_empty() {
                 String::new()
@@ -28,8 +28,8 @@ fn shown(said: &Said) -> Option<String> {
             let line = line.map(|line| format!(": {line}")).unwrap_or_default();
             Some(format!("{} {}{tries}{line}", row.outcome, fields(name)))
         }
-        Said::Found(name) => Some(format!("found {}", fields(name))),
-        Said::Exact(TestEvent::CollectFailed(error)) => Some(format!("collect {}", error.nodeid)),
+        ReportItem::Found(name) => Some(format!("found {}", fields(name))),
+        ReportItem::Exact(TestEvent::CollectFailed(error)) => Some(format!("collect {}", error.nodeid)),
         _ => None,
     }
 }
@@ -288,8 +288,8 @@ fn ctrf_with_retries_and_qaas_own_events() {
     let text = b"{\"event\": \"finished\", \"nodeid\": \"a\", \"outcome\": \"passed\"}\nnoise\n{\"event\": \"ended\"}\n";
     let mut said = Vec::new();
     assert_eq!(Format::Events.read_whole(text, &mut said), Ok(()));
-    assert!(matches!(&said[0], Said::Exact(TestEvent::Finished(row)) if row.nodeid == "a"));
-    assert!(matches!(&said[1], Said::Warning(message) if message.contains("line 2")));
+    assert!(matches!(&said[0], ReportItem::Exact(TestEvent::Finished(row)) if row.nodeid == "a"));
+    assert!(matches!(&said[1], ReportItem::Warning(message) if message.contains("line 2")));
     assert!(
         Format::Events
             .read_whole(&text[..70], &mut said)

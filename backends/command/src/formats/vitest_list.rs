@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::Said;
+use super::ReportItem;
 use crate::id::Fields;
 
 #[derive(Deserialize)]
@@ -11,13 +11,13 @@ struct Test {
     file: String,
 }
 
-pub(super) fn read(bytes: &[u8], said: &mut Vec<Said>) -> Result<(), String> {
+pub(super) fn read(bytes: &[u8], said: &mut Vec<ReportItem>) -> Result<(), String> {
     // A configuration file may print before it.
     let start = bytes.iter().position(|byte| *byte == b'[').unwrap_or_default();
     let list: Vec<Test> =
         serde_json::from_slice(&bytes[start..]).map_err(|error| format!("is no such list: {error}"))?;
     said.extend(list.into_iter().map(|test| {
-        Said::Found(Fields {
+        ReportItem::Found(Fields {
             file: test.file,
             name: test.name.replace(" > ", "::"),
             ..Fields::default()

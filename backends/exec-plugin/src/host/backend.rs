@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 use std::time::{Duration, Instant};
 
 use runner_core::backend::{
-    BackendError, BackendInfo, Capability, OutputReader, RunRequest, TestBackend, UNANSWERED, Waits,
+    BackendError, BackendInfo, Capability, OutputReader, RunRequest, StillWanted, TestBackend, UNANSWERED,
 };
 use runner_core::facts::Project;
 use runner_core::plan::Plan;
@@ -41,7 +41,7 @@ pub struct Spec {
 
 /// What a backend said of itself.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Learned {
+pub struct Capabilities {
     pub info: BackendInfo,
     /// The protocol version that was chosen.
     pub protocol: u32,
@@ -62,7 +62,7 @@ pub(super) struct Inner {
     pub(super) spec: Spec,
     launch: Box<dyn Launch>,
     gate: Gate,
-    learned: RwLock<Option<Learned>>,
+    learned: RwLock<Option<Capabilities>>,
     /// Why [`ExecBackend::learn`] could not: told once more instead of starting the program again at once.
     failed: Mutex<Option<BackendError>>,
     waiting: Mutex<Waiting>,
@@ -105,7 +105,7 @@ impl ExecBackend {
     }
 
     /// Starts it, if that was not done before, and says what it says of itself.
-    pub fn learn(&self, waits: &Waits) -> Result<Learned, BackendError> {
+    pub fn probe(&self, waits: &StillWanted) -> Result<Capabilities, BackendError> {
         if let Some(learned) = self.inner.learned() {
             return Ok(learned);
         }
@@ -149,7 +149,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Inner {
-    fn learned(&self) -> Option<Learned> {
+    fn learned(&self) -> Option<Capabilities> {
         self.learned
             .read()
             .unwrap_or_else(PoisonError::into_inner)
@@ -158,7 +158,7 @@ impl Inner {
 
     /// A process to talk to: the one that waits, or a new one. `grace`: what its answers may take together once nobody
     /// waits any more.
-    pub(super) fn take(&self, waits: &Waits, grace: Duration) -> Result<Connection, BackendError> {
+    pub(super) fn take(&self, waits: &StillWanted, grace: Duration) -> Result<Connection, BackendError> {
         (self.gate)()?;
         if let Some(failed) = locked(&self.failed).take() {
             return Err(failed);
@@ -179,7 +179,7 @@ impl Inner {
             language: safe(&answer.info.language),
             ..answer.info
         };
-        let learned = Learned {
+        let learned = Capabilities {
             info,
             protocol: answer.protocol,
             features: answer.features,
@@ -244,7 +244,7 @@ impl Inner {
         &self,
         method: Method,
         params: &impl serde::Serialize,
-        waits: &Waits,
+        waits: &StillWanted,
     ) -> Result<Plan, BackendError> {
         // A plan that nobody waits for is of no use: there is nothing that it could still hand over.
         let mut connection = self.take(waits, Duration::ZERO)?;
@@ -280,7 +280,7 @@ impl TestBackend for ExecBackend {
 
     fn plan(&self, request: &RunRequest, project: &Project) -> Result<Plan, BackendError> {
         // Who does not say that it can is not asked. Why it could not say anything is told by the call below.
-        if self.is_known() || self.learn(&request.waits).is_ok() {
+        if self.is_known() || self.probe(&request.waits).is_ok() {
             self.info().check(request)?;
         }
         let params = PlanParams {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use runner_core::backend::{BackendError, Waits};
+use runner_core::backend::{BackendError, StillWanted};
 use runner_core::visible::visible;
 use runner_core::wire::{
     self, FEATURE_MORE, FEATURES, Host, InitializeParams, Initialized, Method, PROTOCOL, WireError,
@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::backend::Spec;
 use super::fault::Fault;
-use super::{Farewell, Launch, Received, Transport};
+use super::{Launch, Received, Shutdown, Transport};
 
 /// How often a waiting call looks whether somebody still waits for it.
 const LOOK: Duration = Duration::from_millis(50);
@@ -56,7 +56,7 @@ impl Connection {
     pub(super) fn open(
         spec: &Spec,
         launch: &dyn Launch,
-        waits: &Waits,
+        waits: &StillWanted,
         grace: Duration,
     ) -> Result<(Self, Initialized, Vec<String>), BackendError> {
         let mut connection = Self {
@@ -94,7 +94,7 @@ impl Connection {
         &mut self,
         method: Method,
         params: &impl Serialize,
-        waits: &Waits,
+        waits: &StillWanted,
         read: impl FnOnce(&str) -> Result<T, WireError>,
     ) -> Result<T, Failure> {
         let line = wire::request(self.last_id + 1, method, params).map_err(Failure::Unsent)?;
@@ -116,7 +116,7 @@ impl Connection {
     }
 
     /// One line there, one line back. Notifications are passed over.
-    fn exchange(&mut self, line: &str, waits: &Waits) -> Result<String, Fault> {
+    fn exchange(&mut self, line: &str, waits: &StillWanted) -> Result<String, Fault> {
         let begun = Instant::now();
         let timeout = self.timeout;
         let transport = self.transport.as_mut().ok_or(Fault::Gone)?;
@@ -211,9 +211,9 @@ impl Connection {
     /// Ends the conversation with its error.
     pub(super) fn over(&mut self, fault: &Fault, method: Method) -> BackendError {
         let farewell = if fault.is_going() {
-            Farewell::Going(GOING)
+            Shutdown::Going(GOING)
         } else {
-            Farewell::Now
+            Shutdown::Now
         };
         let parting = self.transport.take().map(|transport| transport.part(farewell));
         fault.error(&self.name, method, &parting.unwrap_or_default())
@@ -231,11 +231,11 @@ impl Connection {
         let _ = self.call(
             Method::Shutdown,
             &serde_json::json!({}),
-            &Waits::default(),
+            &StillWanted::default(),
             |_| Ok(()),
         );
         if let Some(transport) = self.transport.take() {
-            transport.part(Farewell::Politely(LEAVING));
+            transport.part(Shutdown::Politely(LEAVING));
         }
     }
 }

@@ -7,7 +7,7 @@ use runner_core::plan::signal_name;
 use runner_core::visible::visible;
 use runner_core::wire::{MAX_LINE, Method, excerpt};
 
-use super::Parting;
+use super::Disconnect;
 
 /// Lines of standard error that an error shows.
 const LAST_LINES: usize = 20;
@@ -38,7 +38,7 @@ impl Fault {
     }
 
     /// The error, once the process has ended.
-    pub(super) fn error(&self, name: &str, method: Method, parting: &Parting) -> BackendError {
+    pub(super) fn error(&self, name: &str, method: Method, parting: &Disconnect) -> BackendError {
         let during = method.as_str();
         let (code, mut message, hint) = match self {
             _ if parting.failed.is_some() => {
@@ -119,7 +119,7 @@ impl Fault {
 }
 
 /// How it ended, as what the backend did.
-fn ended(parting: &Parting) -> String {
+fn ended(parting: &Disconnect) -> String {
     match (parting.code, parting.signal) {
         _ if parting.forced => "closed its output and went on".to_owned(),
         (_, Some(signal)) => {

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use runner_core::backend::BackendError;
 
-pub use backend::{ExecBackend, Gate, Learned, Spec};
+pub use backend::{Capabilities, ExecBackend, Gate, Spec};
 
 /// Starts the process of a backend.
 pub trait Launch: Send + Sync {
@@ -30,8 +30,8 @@ pub trait Transport: Send {
     /// The next line of its standard output. Lines over [`runner_core::wire::MAX_LINE`] are not read.
     fn receive(&mut self, within: Duration) -> Received;
 
-    /// Ends it, and says how it ended. See [`Farewell`].
-    fn part(self: Box<Self>, farewell: Farewell) -> Parting;
+    /// Ends it, and says how it ended. See [`Shutdown`].
+    fn part(self: Box<Self>, farewell: Shutdown) -> Disconnect;
 }
 
 /// What one wait for a line brought.
@@ -49,7 +49,7 @@ pub enum Received {
 
 /// How a process is ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Farewell {
+pub enum Shutdown {
     /// Its input ends; it may take that long to go, before it is terminated and at last killed.
     Politely(Duration),
     /// It seems to be going already: waits that long for its own end, then kills it.
@@ -60,7 +60,7 @@ pub enum Farewell {
 
 /// How a process ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Parting {
+pub struct Disconnect {
     /// It never ran: why.
     pub failed: Option<String>,
     pub code: Option<i32>,

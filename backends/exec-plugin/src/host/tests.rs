@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use runner_core::backend::{BackendError, Capability, Mode, RunRequest, TestBackend, Waits};
+use runner_core::backend::{BackendError, Capability, Mode, RunRequest, StillWanted, TestBackend};
 use runner_core::facts::Project;
 use runner_core::plan::{ArtifactState, Artifacts, Lines, Plan, StepExit, Stream};
 use serde_json::Map;
@@ -170,7 +170,7 @@ fn nothing_is_started_behind_a_closed_gate() {
         "untrusted"
     );
     assert_eq!(
-        backend.learn(&Waits::default()).expect_err("closed").code,
+        backend.probe(&StillWanted::default()).expect_err("closed").code,
         "untrusted"
     );
     let mut reader = backend.reader(&request());
@@ -329,7 +329,7 @@ fn pages_without_an_end_are_an_error() {
 #[test]
 fn a_program_that_could_not_be_asked_is_not_started_again_at_once() {
     let backend = scripted(&[&["Hello, I am a program"]], Duration::from_secs(20));
-    let learned = backend.learn(&Waits::default()).expect_err("a stranger");
+    let learned = backend.probe(&StillWanted::default()).expect_err("a stranger");
     let planned = backend.plan(&request(), &Project::default());
     assert_eq!(planned, Err(learned));
     let again = backend
@@ -354,7 +354,7 @@ fn silence_is_bounded_by_the_timeout() {
 fn silence_is_cut_short_when_nobody_waits() {
     let backend = scripted(&[&[HELLO]], Duration::from_secs(600));
     let wanted = Arc::new(AtomicBool::new(false));
-    let waits = Waits::while_true(move || wanted.load(Ordering::Relaxed));
+    let waits = StillWanted::while_true(move || wanted.load(Ordering::Relaxed));
     let begun = Instant::now();
     let asked = RunRequest { waits, ..request() };
     let error = backend.plan(&asked, &Project::default()).expect_err("silence");

@@ -13,11 +13,11 @@ mod failures;
 mod line;
 mod listing;
 mod names;
-mod plain;
 mod progress;
 mod reader;
+mod reconcile;
 mod session;
-mod settle;
+mod strip_ansi;
 mod tail;
 mod word;
 

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use runner_core::model::Outcome;
 
 use super::line::{self, Counter};
-use super::plain::Plain;
+use super::strip_ansi::Plain;
 use super::word::{self, Verdict, Word};
 
 /// What the lines of one test said, in order.

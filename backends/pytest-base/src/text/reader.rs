@@ -8,11 +8,11 @@ use runner_core::model::{CollectionError, TestResult};
 use runner_core::plan::{Artifacts, Lines, StepExit, Stream};
 
 use super::listing::Listing;
+use super::reconcile;
 use super::session::Session;
-use super::settle;
+use crate::captured::CapturedOutput;
 use crate::command::STEP_NAME;
 use crate::exit::{self, PytestExit};
-use crate::said::Said;
 use crate::trouble;
 
 /// Rows of one session from a source that names every test exactly (a report file), to be held against the text.
@@ -38,7 +38,7 @@ pub struct TextReader {
 struct Part {
     session: Session,
     listing: Listing,
-    said: Said,
+    said: CapturedOutput,
 }
 
 impl TextReader {
@@ -54,7 +54,7 @@ impl TextReader {
             self.parts.push(Part {
                 session: Session::new(&self.request.cwd),
                 listing: Listing::default(),
-                said: Said::new(&self.request),
+                said: CapturedOutput::new(&self.request),
             });
         }
         let part = &mut self.parts[lines.step];
@@ -130,17 +130,17 @@ impl Part {
         let session = &mut self.session;
         let tail = session.tail.get_or_insert_default();
         tail.text.flush();
-        settle::find_lists(session);
+        reconcile::find_lists(session);
         let tail = session.tail.get_or_insert_default();
         let stops = tail.stops.clone();
         let contradictions = if let Some(said) = tail.counts.clone() {
-            settle::complete(session, &said, exact, events)
+            reconcile::complete(session, &said, exact, events)
         } else {
             let Some(exact) = exact() else {
                 return self.finish_cut(exit, events);
             };
             let ended = exit.code.is_some() && exit.code == exact.exit_code;
-            let contradictions = settle::exact_only(session, exact, events);
+            let contradictions = reconcile::exact_only(session, exact, events);
             if !ended {
                 return self.why_cut(exit);
             }
@@ -160,7 +160,7 @@ impl Part {
     /// Without a line of counts: pytest never came to its end, or never began.
     fn finish_cut(&mut self, exit: &StepExit, events: &mut Vec<TestEvent>) -> Ending {
         self.session.tail.take_if(|tail| tail.text.lines.is_empty());
-        settle::cut(&mut self.session, events);
+        reconcile::cut(&mut self.session, events);
         self.why_cut(exit)
     }
 
@@ -207,7 +207,7 @@ const TERMINAL_HINT: &str = "take `-p no:terminal` out of the project's pytest c
                              does not read pytest's terminal output";
 
 /// pytest refuses these options only where its terminal plug-in is switched off.
-fn terminal_off(exit: &StepExit, said: &Said) -> Option<Ending> {
+fn terminal_off(exit: &StepExit, said: &CapturedOutput) -> Option<Ending> {
     if PytestExit::of(exit) != PytestExit::UsageError {
         return None;
     }

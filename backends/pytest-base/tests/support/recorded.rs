@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use runner_core::backend::{Mode, RunRequest, TestBackend};
-use runner_core::event::{EndCause, RunEvent, TestEvent};
+use runner_core::event::{RunEvent, StopReason, TestEvent};
 use runner_core::facts::{Interpreter, Project};
 use runner_core::plan::{ArtifactState, Artifacts, Lines, StepExit, Stream};
 use runner_core::report::Report;
@@ -221,7 +221,7 @@ pub(crate) fn fold(events: &[TestEvent], exit: StepExit, ending: runner_core::ev
         output_tail: String::new(),
     });
     report.add(&RunEvent::Finished {
-        cause: EndCause::Done,
+        cause: StopReason::Done,
         duration_s: 0.0,
     });
     report

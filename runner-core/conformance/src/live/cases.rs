@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::book::Finding;
+use super::super::case_log::Finding;
 use super::super::planning::lacks;
+use super::super::recording::{rows, words};
 use super::super::subject::Subject;
-use super::super::tape::{rows, words};
-use super::bench::{Bench, Wish};
+use super::harness::{Harness, SampleRun};
 use super::{Tapes, Tried};
 use runner_core::backend::Capability;
 use runner_core::model::{Outcome, Status};
@@ -15,10 +15,10 @@ use runner_core::report::Report;
 /// At most so many ids are run one by one.
 const MOST_ALONE: usize = 40;
 
-pub(super) fn outcome(bench: &Bench, all: &Tried, outcome: Outcome) -> Finding {
-    let ids = bench.sample().with(outcome);
+pub(super) fn outcome(harness: &Harness, all: &Tried, outcome: Outcome) -> Finding {
+    let ids = harness.sample().with(outcome);
     if ids.is_empty() {
-        return Finding::Skipped(bench.sample().why_absent(outcome.as_str()));
+        return Finding::Skipped(harness.sample().why_absent(outcome.as_str()));
     }
     let report = match Tapes::report(all) {
         Ok(report) => report,
@@ -53,12 +53,12 @@ fn compared(known: &BTreeMap<String, Outcome>, report: &Report) -> Result<(), St
     Err(wrong.map_or(said, |(id, outcome)| format!("`{id}` is {outcome}")))
 }
 
-pub(super) fn all(bench: &Bench, all: &Tried) -> Finding {
+pub(super) fn all(harness: &Harness, all: &Tried) -> Finding {
     let report = match Tapes::report(all) {
         Ok(report) => report,
         Err(finding) => return finding,
     };
-    let known = &bench.sample().file.outcomes;
+    let known = &harness.sample().file.outcomes;
     let wanted = if known.values().any(|outcome| outcome.is_bad()) {
         Status::Failed
     } else {
@@ -102,12 +102,12 @@ pub(super) fn live_rows(subject: &Subject, all: &Tried) -> Finding {
     }
 }
 
-pub(super) fn green(bench: &Bench, green: &Tried) -> Finding {
+pub(super) fn green(harness: &Harness, green: &Tried) -> Finding {
     let report = match Tapes::report(green) {
         Ok(report) => report,
         Err(finding) => return finding,
     };
-    let passing = bench.sample().with(Outcome::Passed);
+    let passing = harness.sample().with(Outcome::Passed);
     let known = passing.into_iter().map(|id| (id, Outcome::Passed)).collect();
     let fits = || {
         compared(&known, report)?;
@@ -119,8 +119,8 @@ pub(super) fn green(bench: &Bench, green: &Tried) -> Finding {
     fits().into()
 }
 
-pub(super) fn list(tapes: &Tapes) -> Finding {
-    let (list, all) = match (Tapes::report(&tapes.list), Tapes::report(&tapes.all)) {
+pub(super) fn list(recordings: &Tapes) -> Finding {
+    let (list, all) = match (Tapes::report(&recordings.list), Tapes::report(&recordings.all)) {
         (Ok(list), Ok(all)) => (list, all),
         (Err(finding), _) | (_, Err(finding)) => return finding,
     };
@@ -158,13 +158,16 @@ pub(super) fn list(tapes: &Tapes) -> Finding {
     }
 }
 
-pub(super) async fn alone(subject: &Subject, bench: &Bench) -> Finding {
+pub(super) async fn alone(subject: &Subject, harness: &Harness) -> Finding {
     if !subject.can(Capability::Single) {
         return lacks(Capability::Single);
     }
-    let outcomes = &bench.sample().file.outcomes;
+    let outcomes = &harness.sample().file.outcomes;
     for (id, outcome) in outcomes.iter().take(MOST_ALONE) {
-        let ran = match bench.run(subject, &Wish::of(std::slice::from_ref(id))).await {
+        let ran = match harness
+            .run(subject, &SampleRun::of(std::slice::from_ref(id)))
+            .await
+        {
             Ok(ran) => ran,
             Err(why) => return Finding::Failed(why),
         };
@@ -176,42 +179,42 @@ pub(super) async fn alone(subject: &Subject, bench: &Bench) -> Finding {
     Finding::Passed(format!("{} ids came back", outcomes.len().min(MOST_ALONE)))
 }
 
-pub(super) async fn keyword(subject: &Subject, bench: &Bench) -> Finding {
+pub(super) async fn keyword(subject: &Subject, harness: &Harness) -> Finding {
     if !subject.can(Capability::Keyword) {
         return lacks(Capability::Keyword);
     }
-    let Some(keyword) = &bench.sample().file.keyword else {
-        return Finding::Skipped(bench.sample().why_absent("keyword"));
+    let Some(keyword) = &harness.sample().file.keyword else {
+        return Finding::Skipped(harness.sample().why_absent("keyword"));
     };
-    let wish = Wish {
+    let wanted = SampleRun {
         keyword: Some(keyword.expression.clone()),
-        ..Wish::default()
+        ..SampleRun::default()
     };
-    let outcomes = &bench.sample().file.outcomes;
+    let outcomes = &harness.sample().file.outcomes;
     let known = keyword
         .finds
         .iter()
         .filter_map(|id| Some((id.clone(), *outcomes.get(id)?)));
     let known: BTreeMap<String, Outcome> = known.collect();
-    match bench.run(subject, &wish).await {
+    match harness.run(subject, &wanted).await {
         Ok(ran) => compared(&known, &ran.report).map(|()| words(&ran.report)).into(),
         Err(why) => Finding::Failed(why),
     }
 }
 
-pub(super) async fn max_failures(subject: &Subject, bench: &Bench) -> Finding {
+pub(super) async fn max_failures(subject: &Subject, harness: &Harness) -> Finding {
     if !subject.can(Capability::MaxFailures) {
         return lacks(Capability::MaxFailures);
     }
-    let outcomes = &bench.sample().file.outcomes;
+    let outcomes = &harness.sample().file.outcomes;
     if !outcomes.values().any(|outcome| outcome.is_bad()) {
         return Finding::Skipped("none of the sample's tests fails".to_owned());
     }
-    let wish = Wish {
+    let wanted = SampleRun {
         max_failures: Some(1),
-        ..Wish::default()
+        ..SampleRun::default()
     };
-    let ran = match bench.run(subject, &wish).await {
+    let ran = match harness.run(subject, &wanted).await {
         Ok(ran) => ran,
         Err(why) => return Finding::Failed(why),
     };
@@ -227,12 +230,15 @@ pub(super) async fn max_failures(subject: &Subject, bench: &Bench) -> Finding {
     }
 }
 
-pub(super) async fn missing(subject: &Subject, bench: &Bench) -> Finding {
+pub(super) async fn missing(subject: &Subject, harness: &Harness) -> Finding {
     if !subject.can(Capability::Single) {
         return lacks(Capability::Single);
     }
-    let id = bench.sample().missing();
-    let ran = match bench.run(subject, &Wish::of(std::slice::from_ref(&id))).await {
+    let id = harness.sample().missing();
+    let ran = match harness
+        .run(subject, &SampleRun::of(std::slice::from_ref(&id)))
+        .await
+    {
         Ok(ran) => ran,
         Err(why) => return Finding::Failed(why),
     };
@@ -244,14 +250,14 @@ pub(super) async fn missing(subject: &Subject, bench: &Bench) -> Finding {
     }
 }
 
-pub(super) async fn at_once(subject: &Subject, bench: &Bench, tapes: &Tapes) -> Finding {
-    let (all, green) = match (Tapes::report(&tapes.all), Tapes::report(&tapes.green)) {
+pub(super) async fn at_once(subject: &Subject, harness: &Harness, recordings: &Tapes) -> Finding {
+    let (all, green) = match (Tapes::report(&recordings.all), Tapes::report(&recordings.green)) {
         (Ok(all), Ok(green)) => (all, green),
         (Err(finding), _) | (_, Err(finding)) => return finding,
     };
-    let everything = Wish::default();
-    let passing = Wish::of(&bench.sample().with(Outcome::Passed));
-    let (first, second) = tokio::join!(bench.run(subject, &everything), bench.run(subject, &passing));
+    let everything = SampleRun::default();
+    let passing = SampleRun::of(&harness.sample().with(Outcome::Passed));
+    let (first, second) = tokio::join!(harness.run(subject, &everything), harness.run(subject, &passing));
     for (ran, known) in [(first, all), (second, green)] {
         let ran = match ran {
             Ok(ran) => ran,

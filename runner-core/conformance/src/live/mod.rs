@@ -1,25 +1,25 @@
 //! Real runs of the sample project.
 
-mod bench;
 mod cases;
-mod traps;
+mod harness;
+mod hostile;
 
 use super::NO_SAMPLE;
-use super::book::{Book, Finding, Group};
+use super::case_log::{CaseLog, Finding, Group};
+use super::recording::Recording;
 use super::subject::Subject;
-use super::tape::Tape;
 use runner_core::backend::Capability;
 use runner_core::model::Outcome;
 use runner_core::report::Report;
 
-pub use self::bench::Bench;
-use self::bench::{Ran, Wish};
+pub use self::harness::Harness;
+use self::harness::{Ran, SampleRun};
 
 /// A recorded run, or why there is none.
 type Tried = Result<Box<Recorded>, String>;
 
 struct Recorded {
-    tape: Tape,
+    recording: Recording,
     ran: Ran,
 }
 
@@ -41,17 +41,17 @@ impl Tapes {
     }
 
     /// All of the sample's tests.
-    pub(super) fn all(&self) -> Result<&Tape, &str> {
-        tape(&self.all)
+    pub(super) fn all(&self) -> Result<&Recording, &str> {
+        recording(&self.all)
     }
 
     /// Those that pass.
-    pub(super) fn green(&self) -> Result<&Tape, &str> {
-        tape(&self.green)
+    pub(super) fn green(&self) -> Result<&Recording, &str> {
+        recording(&self.green)
     }
 
-    pub(super) fn list(&self) -> Result<&Tape, &str> {
-        tape(&self.list)
+    pub(super) fn list(&self) -> Result<&Recording, &str> {
+        recording(&self.list)
     }
 
     fn report(tried: &Tried) -> Result<&Report, Finding> {
@@ -62,37 +62,37 @@ impl Tapes {
     }
 }
 
-fn tape(tried: &Tried) -> Result<&Tape, &str> {
+fn recording(tried: &Tried) -> Result<&Recording, &str> {
     tried
         .as_ref()
-        .map(|recorded| &recorded.tape)
+        .map(|recorded| &recorded.recording)
         .map_err(String::as_str)
 }
 
 /// Records the runs that later cases look at.
-pub(super) async fn record(subject: &Subject, bench: &Bench) -> Tapes {
-    if let Some(why) = bench.unusable() {
+pub(super) async fn record(subject: &Subject, harness: &Harness) -> Tapes {
+    if let Some(why) = harness.unusable() {
         return Tapes::without(why);
     }
     if !subject.can(Capability::Run) {
         return Tapes::without("it runs no tests");
     }
-    let all = bench.record(subject, &Wish::default()).await;
-    let passing = bench.sample().with(Outcome::Passed);
+    let all = harness.record(subject, &SampleRun::default()).await;
+    let passing = harness.sample().with(Outcome::Passed);
     let green = if !subject.can(Capability::Single) {
         Err("it cannot run chosen tests".to_owned())
     } else if passing.is_empty() {
         Err("none of the sample's tests passes".to_owned())
     } else {
-        bench.record(subject, &Wish::of(&passing)).await
+        harness.record(subject, &SampleRun::of(&passing)).await
     };
     let list = if subject.can(Capability::List) {
-        bench
+        harness
             .record(
                 subject,
-                &Wish {
+                &SampleRun {
                     list: true,
-                    ..Wish::default()
+                    ..SampleRun::default()
                 },
             )
             .await
@@ -162,14 +162,19 @@ const CANCEL: Head = ("cancel", "a run that is cancelled ends, as cancelled");
 const AT_ONCE: Head = ("at-once", "two runs at the same time have the rows of each");
 
 /// Runs all cases, one after another.
-pub(super) async fn check(subject: &Subject, bench: Option<&Bench>, tapes: &Tapes, book: &mut Book<'_>) {
-    let mut add = |(name, expected): Head, finding: Finding| book.add(Group::Live, name, expected, finding);
-    let why = match bench {
+pub(super) async fn check(
+    subject: &Subject,
+    harness: Option<&Harness>,
+    recordings: &Tapes,
+    log: &mut CaseLog<'_>,
+) {
+    let mut add = |(name, expected): Head, finding: Finding| log.add(Group::Live, name, expected, finding);
+    let why = match harness {
         None => Some(NO_SAMPLE.to_owned()),
-        Some(bench) => bench.unusable().map(str::to_owned),
+        Some(harness) => harness.unusable().map(str::to_owned),
     };
     let why = why.or_else(|| (!subject.can(Capability::Run)).then(|| "it runs no tests".to_owned()));
-    let (Some(bench), None) = (bench, &why) else {
+    let (Some(harness), None) = (harness, &why) else {
         let why = why.unwrap_or_default();
         let outcomes = OUTCOMES.map(|(_, head)| head);
         let others = [
@@ -182,23 +187,23 @@ pub(super) async fn check(subject: &Subject, bench: Option<&Bench>, tapes: &Tape
         return;
     };
     for (outcome, head) in OUTCOMES {
-        add(head, cases::outcome(bench, &tapes.all, outcome));
+        add(head, cases::outcome(harness, &recordings.all, outcome));
     }
-    add(ALL, cases::all(bench, &tapes.all));
-    add(WHY, cases::messages(&tapes.all));
-    add(LIVE, cases::live_rows(subject, &tapes.all));
-    add(GREEN, cases::green(bench, &tapes.green));
-    add(LIST, cases::list(tapes));
-    add(ALONE, cases::alone(subject, bench).await);
-    add(KEYWORD, cases::keyword(subject, bench).await);
-    add(FIRST, cases::max_failures(subject, bench).await);
-    add(MISSING, cases::missing(subject, bench).await);
-    add(EMPTY, traps::empty(subject, bench).await);
-    add(BROKEN, traps::broken(subject, bench).await);
-    add(BESIDE, traps::beside(subject, bench).await);
+    add(ALL, cases::all(harness, &recordings.all));
+    add(WHY, cases::messages(&recordings.all));
+    add(LIVE, cases::live_rows(subject, &recordings.all));
+    add(GREEN, cases::green(harness, &recordings.green));
+    add(LIST, cases::list(recordings));
+    add(ALONE, cases::alone(subject, harness).await);
+    add(KEYWORD, cases::keyword(subject, harness).await);
+    add(FIRST, cases::max_failures(subject, harness).await);
+    add(MISSING, cases::missing(subject, harness).await);
+    add(EMPTY, hostile::empty(subject, harness).await);
+    add(BROKEN, hostile::broken(subject, harness).await);
+    add(BESIDE, hostile::beside(subject, harness).await);
     // First: what has to be compiled then is, before the time limit of the next case counts.
-    add(CANCEL, traps::cancel(subject, bench).await);
-    add(HANG, traps::hang(subject, bench).await);
-    add(CRASH, traps::crash(subject, bench).await);
-    add(AT_ONCE, cases::at_once(subject, bench, tapes).await);
+    add(CANCEL, hostile::cancel(subject, harness).await);
+    add(HANG, hostile::hang(subject, harness).await);
+    add(CRASH, hostile::crash(subject, harness).await);
+    add(AT_ONCE, cases::at_once(subject, harness, recordings).await);
 }

@@ -3,7 +3,7 @@
 mod ids;
 mod paths;
 
-use super::book::{Book, Finding, Group};
+use super::case_log::{CaseLog, Finding, Group};
 use super::subject::{Subject, scratch};
 use runner_core::backend::{BackendError, Capability, Mode, RunRequest};
 use runner_core::facts::Project;
@@ -120,19 +120,19 @@ const CASES: [(&str, &str, Capability, Case); 18] = [
     ),
 ];
 
-pub(super) fn check(subject: &Subject, book: &mut Book<'_>) {
+pub(super) fn check(subject: &Subject, log: &mut CaseLog<'_>) {
     for (name, expected, needed, case) in CASES {
         if subject.can(needed) {
-            book.hold(Group::Planning, name, expected, || case(subject));
+            log.hold(Group::Planning, name, expected, || case(subject));
         } else {
-            book.add(Group::Planning, name, expected, lacks(needed));
+            log.add(Group::Planning, name, expected, lacks(needed));
         }
     }
     let expected = "the measured plan keeps the tests' steps and puts its own files into the scratch";
     if subject.can(Capability::Coverage) {
-        book.hold(Group::Planning, "wrap", expected, || wrap(subject).into());
+        log.hold(Group::Planning, "wrap", expected, || wrap(subject).into());
     } else {
-        book.add(Group::Planning, "wrap", expected, lacks(Capability::Coverage));
+        log.add(Group::Planning, "wrap", expected, lacks(Capability::Coverage));
     }
 }
 

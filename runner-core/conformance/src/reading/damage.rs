@@ -1,8 +1,8 @@
 //! The recorded bytes of a run, damaged.
 
-use super::super::book::Finding;
+use super::super::case_log::Finding;
+use super::super::recording::{Recording, Replay};
 use super::super::subject::Subject;
-use super::super::tape::{Played, Tape};
 use super::synthetic::GARBAGE;
 use super::{harmless, not_green};
 use runner_core::model::Status;
@@ -19,8 +19,8 @@ fn places(length: usize) -> Vec<usize> {
     (0..CUTS).map(|place| place * length / CUTS).collect()
 }
 
-pub(super) fn cut(subject: &Subject, tape: &Tape, whole: &Played) -> Result<String, String> {
-    let single = tape.single_lines();
+pub(super) fn cut(subject: &Subject, recording: &Recording, whole: &Replay) -> Result<String, String> {
+    let single = recording.single_lines();
     let mut tried = 0;
     for place in places(single.len()) {
         let line = &single[place].lines[0];
@@ -30,7 +30,7 @@ pub(super) fn cut(subject: &Subject, tape: &Tape, whole: &Played) -> Result<Stri
         };
         for last in [None, Some(half)] {
             let calls = single[..place].iter().cloned().chain(last).collect();
-            let mut damaged = tape.with(calls);
+            let mut damaged = recording.with(calls);
             let what = format!("cut at line {} of {}", place + 1, single.len());
             not_green(&damaged.play(subject.backend.as_ref()), Some(whole), &what)?;
             damaged.files = Artifacts::default();
@@ -49,17 +49,17 @@ pub(super) fn cut(subject: &Subject, tape: &Tape, whole: &Played) -> Result<Stri
 }
 
 /// The tape with another end of all its steps.
-fn ended(tape: &Tape, code: Option<i32>, signal: Option<i32>) -> Tape {
-    let mut tape = tape.clone();
-    for exit in &mut tape.exits {
+fn ended(recording: &Recording, code: Option<i32>, signal: Option<i32>) -> Recording {
+    let mut recording = recording.clone();
+    for exit in &mut recording.exits {
         exit.code = code;
         exit.signal = signal;
     }
-    tape
+    recording
 }
 
-fn never_passed(subject: &Subject, tape: &Tape, what: &str) -> Result<String, String> {
-    let played = tape.play(subject.backend.as_ref());
+fn never_passed(subject: &Subject, recording: &Recording, what: &str) -> Result<String, String> {
+    let played = recording.play(subject.backend.as_ref());
     match &played.crash {
         Some(crash) => Err(format!("{what}: {crash}")),
         None if played.passed() => Err(format!("{what}: {}", played.words())),
@@ -67,43 +67,43 @@ fn never_passed(subject: &Subject, tape: &Tape, what: &str) -> Result<String, St
     }
 }
 
-pub(super) fn green_exit(subject: &Subject, tape: &Tape, whole: &Played) -> Result<String, String> {
+pub(super) fn green_exit(subject: &Subject, recording: &Recording, whole: &Replay) -> Result<String, String> {
     if whole.passed() {
         return Ok("none of the sample's tests fails".to_owned());
     }
-    never_passed(subject, &ended(tape, Some(0), None), "exit code 0")
+    never_passed(subject, &ended(recording, Some(0), None), "exit code 0")
 }
 
-pub(super) fn bad_exit(subject: &Subject, tape: &Tape, _: &Played) -> Result<String, String> {
+pub(super) fn bad_exit(subject: &Subject, recording: &Recording, _: &Replay) -> Result<String, String> {
     let mut came = String::new();
     // Tests that were not selected may have run too, and failed: then a failing exit is explained.
-    let own = |code: &i32| tape.exits.iter().all(|exit| exit.code != Some(*code));
+    let own = |code: &i32| recording.exits.iter().all(|exit| exit.code != Some(*code));
     for code in [2, 3, 4, 70, 100, 101, 139, 255, 1].into_iter().filter(own) {
         came = never_passed(
             subject,
-            &ended(tape, Some(code), None),
+            &ended(recording, Some(code), None),
             &format!("exit code {code}"),
         )?;
     }
-    never_passed(subject, &ended(tape, None, None), "no exit code")?;
+    never_passed(subject, &ended(recording, None, None), "no exit code")?;
     Ok(came)
 }
 
-pub(super) fn killed(subject: &Subject, tape: &Tape, _: &Played) -> Result<String, String> {
+pub(super) fn killed(subject: &Subject, recording: &Recording, _: &Replay) -> Result<String, String> {
     let mut came = String::new();
     for signal in [6, 11, 15, 9] {
         came = never_passed(
             subject,
-            &ended(tape, None, Some(signal)),
+            &ended(recording, None, Some(signal)),
             &format!("signal {signal}"),
         )?;
     }
     Ok(came)
 }
 
-pub(super) fn limits(subject: &Subject, tape: &Tape, whole: &Played) -> Result<String, String> {
+pub(super) fn limits(subject: &Subject, recording: &Recording, whole: &Replay) -> Result<String, String> {
     for (word, status) in [("time limit", Status::TimedOut), ("cancel", Status::Cancelled)] {
-        let mut limited = ended(tape, None, Some(15));
+        let mut limited = ended(recording, None, Some(15));
         for exit in &mut limited.exits {
             exit.timed_out = status == Status::TimedOut;
             exit.cancelled = status == Status::Cancelled;
@@ -128,7 +128,7 @@ pub(super) fn limits(subject: &Subject, tape: &Tape, whole: &Played) -> Result<S
 }
 
 /// A report's states that are not what a run left.
-fn states(tape: &Tape, name: &str) -> Vec<(String, ArtifactState)> {
+fn states(recording: &Recording, name: &str) -> Vec<(String, ArtifactState)> {
     let mut states = vec![
         ("missing".to_owned(), ArtifactState::Missing),
         ("old".to_owned(), ArtifactState::Stale),
@@ -137,7 +137,7 @@ fn states(tape: &Tape, name: &str) -> Vec<(String, ArtifactState)> {
             ArtifactState::Unusable("is not a regular file".to_owned()),
         ),
     ];
-    if let ArtifactState::Bytes(bytes) = tape.files.get(name) {
+    if let ArtifactState::Bytes(bytes) = recording.files.get(name) {
         for place in places(bytes.len()) {
             let cut = ArtifactState::Bytes(bytes[..place].to_vec());
             states.push((format!("cut after {place} of {} bytes", bytes.len()), cut));
@@ -146,11 +146,11 @@ fn states(tape: &Tape, name: &str) -> Vec<(String, ArtifactState)> {
     states
 }
 
-pub(super) fn reports(subject: &Subject, tape: &Tape, whole: &Played) -> Result<String, String> {
+pub(super) fn reports(subject: &Subject, recording: &Recording, whole: &Replay) -> Result<String, String> {
     let mut tried = 0;
-    for name in &tape.names {
-        for (word, state) in states(tape, name) {
-            let mut damaged = tape.clone();
+    for name in &recording.names {
+        for (word, state) in states(recording, name) {
+            let mut damaged = recording.clone();
             damaged.files.insert(name.clone(), state);
             let played = damaged.play(subject.backend.as_ref());
             not_green(&played, Some(whole), &format!("the report `{name}` {word}"))?;
@@ -163,8 +163,8 @@ pub(super) fn reports(subject: &Subject, tape: &Tape, whole: &Played) -> Result<
     })
 }
 
-pub(super) fn noise(subject: &Subject, tape: &Tape, whole: &Played) -> Result<String, String> {
-    let single = tape.single_lines();
+pub(super) fn noise(subject: &Subject, recording: &Recording, whole: &Replay) -> Result<String, String> {
+    let single = recording.single_lines();
     let noise = GARBAGE.iter().cycle();
     let mut tried = 0;
     for (place, noise) in places(single.len()).into_iter().zip(noise) {
@@ -174,7 +174,7 @@ pub(super) fn noise(subject: &Subject, tape: &Tape, whole: &Played) -> Result<St
         };
         let mut lines = single.clone();
         lines.insert(place + 1, line);
-        let played = tape.with(lines).play(subject.backend.as_ref());
+        let played = recording.with(lines).play(subject.backend.as_ref());
         let before = &single[place].lines[0];
         harmless(&played, Some(whole), &format!("{noise:?} after {before:?}"))?;
         tried += 1;
@@ -183,7 +183,7 @@ pub(super) fn noise(subject: &Subject, tape: &Tape, whole: &Played) -> Result<St
 }
 
 /// The lines and exits of the failing run with the reports of the green one.
-pub(super) fn swapped(subject: &Subject, all: &Tape, green: &Tape) -> Finding {
+pub(super) fn swapped(subject: &Subject, all: &Recording, green: &Recording) -> Finding {
     if all.names.is_empty() {
         return Finding::Passed("its plan leaves no reports".to_owned());
     }
@@ -195,15 +195,15 @@ pub(super) fn swapped(subject: &Subject, all: &Tape, green: &Tape) -> Finding {
     never_passed(subject, &swapped, "the other run's reports").into()
 }
 
-pub(super) fn listing(subject: &Subject, tape: &Tape) -> Result<String, String> {
-    let single = tape.single_lines();
+pub(super) fn listing(subject: &Subject, recording: &Recording) -> Result<String, String> {
+    let single = recording.single_lines();
     for place in places(single.len()) {
-        let cut = ended(&tape.with(single[..place].to_vec()), None, Some(9));
+        let cut = ended(&recording.with(single[..place].to_vec()), None, Some(9));
         never_passed(
             subject,
             &cut,
             &format!("killed at line {} of {}", place + 1, single.len()),
         )?;
     }
-    never_passed(subject, &ended(tape, None, Some(9)), "killed at its end")
+    never_passed(subject, &ended(recording, None, Some(9)), "killed at its end")
 }

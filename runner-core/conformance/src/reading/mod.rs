@@ -4,10 +4,10 @@ mod damage;
 mod order;
 mod synthetic;
 
-use super::book::{Book, Finding, Group};
+use super::case_log::{CaseLog, Finding, Group};
 use super::live::Tapes;
+use super::recording::{Recording, Replay};
 use super::subject::Subject;
-use super::tape::{Played, Tape};
 
 type Case = fn(&Subject) -> Result<String, String>;
 
@@ -59,7 +59,7 @@ const SYNTHETIC: [(&str, &str, Case); 8] = [
     ),
 ];
 
-type OnTape = fn(&Subject, &Tape, &Played) -> Result<String, String>;
+type OnTape = fn(&Subject, &Recording, &Replay) -> Result<String, String>;
 
 /// The same on the recorded run of all tests, some of which fail.
 const ON_ALL: [(&str, &str, OnTape); 8] = [
@@ -138,55 +138,55 @@ const SWAPPED: &str = "failing lines and exit code beside the reports of a green
 const READERS: &str = "two readers at once read as each would alone";
 const LISTING: &str = "a listing that a signal cut is never whole";
 
-pub(super) fn check(subject: &Subject, tapes: &Tapes, book: &mut Book<'_>) {
+pub(super) fn check(subject: &Subject, recordings: &Tapes, log: &mut CaseLog<'_>) {
     let mut reads = true;
     for (name, expected, case) in SYNTHETIC {
         if reads {
-            book.hold(Group::Reading, name, expected, || case(subject).into());
+            log.hold(Group::Reading, name, expected, || case(subject).into());
         } else {
-            book.add(
+            log.add(
                 Group::Reading,
                 name,
                 expected,
                 Finding::Skipped(NO_ENDINGS.to_owned()),
             );
         }
-        reads = reads && !(name == ENDINGS && book.has_just_failed());
+        reads = reads && !(name == ENDINGS && log.has_just_failed());
     }
-    let mut on = |cases: &[(&'static str, &'static str, OnTape)], tape: Result<&Tape, &str>| {
+    let mut on = |cases: &[(&'static str, &'static str, OnTape)], recording: Result<&Recording, &str>| {
         for &(name, expected, case) in cases {
-            match tape {
-                Ok(tape) => book.hold(Group::Reading, name, expected, || {
-                    let whole = tape.play(subject.backend.as_ref());
-                    case(subject, tape, &whole).into()
+            match recording {
+                Ok(recording) => log.hold(Group::Reading, name, expected, || {
+                    let whole = recording.play(subject.backend.as_ref());
+                    case(subject, recording, &whole).into()
                 }),
-                Err(why) => book.add(Group::Reading, name, expected, Finding::Skipped(why.to_owned())),
+                Err(why) => log.add(Group::Reading, name, expected, Finding::Skipped(why.to_owned())),
             }
         }
     };
-    on(&ON_ALL, tapes.all());
-    on(&ON_GREEN, tapes.green());
-    let both = tapes.all().and_then(|all| Ok((all, tapes.green()?)));
+    on(&ON_ALL, recordings.all());
+    on(&ON_GREEN, recordings.green());
+    let both = recordings.all().and_then(|all| Ok((all, recordings.green()?)));
     match both {
         Ok((all, green)) => {
-            book.hold(Group::Reading, "swapped-reports", SWAPPED, || {
+            log.hold(Group::Reading, "swapped-reports", SWAPPED, || {
                 damage::swapped(subject, all, green)
             });
-            book.hold(Group::Reading, "two-readers", READERS, || {
+            log.hold(Group::Reading, "two-readers", READERS, || {
                 order::readers(subject, all, green).into()
             });
         }
         Err(why) => {
             for (name, expected) in [("swapped-reports", SWAPPED), ("two-readers", READERS)] {
-                book.add(Group::Reading, name, expected, Finding::Skipped(why.to_owned()));
+                log.add(Group::Reading, name, expected, Finding::Skipped(why.to_owned()));
             }
         }
     }
-    match tapes.list() {
-        Ok(tape) => book.hold(Group::Reading, "killed-listing", LISTING, || {
-            damage::listing(subject, tape).into()
+    match recordings.list() {
+        Ok(recording) => log.hold(Group::Reading, "killed-listing", LISTING, || {
+            damage::listing(subject, recording).into()
         }),
-        Err(why) => book.add(
+        Err(why) => log.add(
             Group::Reading,
             "killed-listing",
             LISTING,
@@ -196,7 +196,7 @@ pub(super) fn check(subject: &Subject, tapes: &Tapes, book: &mut Book<'_>) {
 }
 
 /// That damaged input did no harm: no panic, and not green unless with all the rows of the whole.
-fn not_green(played: &Played, whole: Option<&Played>, what: &str) -> Result<(), String> {
+fn not_green(played: &Replay, whole: Option<&Replay>, what: &str) -> Result<(), String> {
     if let Some(crash) = &played.crash {
         return Err(format!("{what}: {crash}"));
     }
@@ -208,9 +208,9 @@ fn not_green(played: &Played, whole: Option<&Played>, what: &str) -> Result<(), 
 }
 
 /// That, and no row that the whole does not have.
-fn harmless(played: &Played, whole: Option<&Played>, what: &str) -> Result<(), String> {
+fn harmless(played: &Replay, whole: Option<&Replay>, what: &str) -> Result<(), String> {
     not_green(played, whole, what)?;
-    let known = whole.map(Played::rows).unwrap_or_default();
+    let known = whole.map(Replay::rows).unwrap_or_default();
     match played.rows().keys().find(|id| !known.contains_key(*id)) {
         Some(new) => Err(format!("{what}: a row `{new}` that no test stands for")),
         None => Ok(()),

@@ -1,14 +1,14 @@
 //! The recorded bytes of a run, whole, in every order and cut in which they could have come.
 
+use super::super::recording::{Playing, Recording, Replay};
 use super::super::subject::Subject;
-use super::super::tape::{Played, Playing, Tape};
 use runner_core::plan::{Lines, Stream};
 
-pub(super) fn replay(_: &Subject, tape: &Tape, whole: &Played) -> Result<String, String> {
+pub(super) fn replay(_: &Subject, recording: &Recording, whole: &Replay) -> Result<String, String> {
     if let Some(crash) = &whole.crash {
         return Err(crash.clone());
     }
-    match &tape.recorded {
+    match &recording.recorded {
         Some(recorded) if *recorded != whole.rows() => Err(format!(
             "{} instead of the run's {} rows",
             whole.words(),
@@ -19,7 +19,7 @@ pub(super) fn replay(_: &Subject, tape: &Tape, whole: &Played) -> Result<String,
 }
 
 /// The first thing that differs, in words.
-fn same(played: &Played, whole: &Played, what: &str) -> Result<(), String> {
+fn same(played: &Replay, whole: &Replay, what: &str) -> Result<(), String> {
     let (now, then) = (played.essence(), whole.essence());
     if now == then {
         return Ok(());
@@ -38,10 +38,12 @@ fn same(played: &Played, whole: &Played, what: &str) -> Result<(), String> {
     Err(format!("{what}: {} instead of {}", played.words(), whole.words()))
 }
 
-pub(super) fn batches(subject: &Subject, tape: &Tape, whole: &Played) -> Result<String, String> {
-    let single = tape.single_lines();
+pub(super) fn batches(subject: &Subject, recording: &Recording, whole: &Replay) -> Result<String, String> {
+    let single = recording.single_lines();
     for size in [1, 2, 7, usize::MAX] {
-        let played = tape.with(batched(&single, size)).play(subject.backend.as_ref());
+        let played = recording
+            .with(batched(&single, size))
+            .play(subject.backend.as_ref());
         let what = match size {
             usize::MAX => "all lines of a stream in one batch".to_owned(),
             size => format!("batches of {size}"),
@@ -65,9 +67,9 @@ fn batched(single: &[Lines], size: usize) -> Vec<Lines> {
     batches
 }
 
-pub(super) fn streams(subject: &Subject, tape: &Tape, whole: &Played) -> Result<String, String> {
+pub(super) fn streams(subject: &Subject, recording: &Recording, whole: &Replay) -> Result<String, String> {
     use Stream::{Channel, Stderr, Stdout};
-    let single = tape.single_lines();
+    let single = recording.single_lines();
     let orders = [
         [Channel, Stdout, Stderr],
         [Channel, Stderr, Stdout],
@@ -77,11 +79,13 @@ pub(super) fn streams(subject: &Subject, tape: &Tape, whole: &Played) -> Result<
         [Stderr, Channel, Stdout],
     ];
     for order in orders {
-        let played = tape
+        let played = recording
             .with(one_after_another(&single, order))
             .play(subject.backend.as_ref());
         same(&played, whole, &format!("streams one after another: {order:?}"))?;
-        let played = tape.with(in_turns(&single, order)).play(subject.backend.as_ref());
+        let played = recording
+            .with(in_turns(&single, order))
+            .play(subject.backend.as_ref());
         same(
             &played,
             whole,
@@ -124,7 +128,7 @@ fn in_turns(single: &[Lines], order: [Stream; 3]) -> Vec<Lines> {
 }
 
 /// One reader for each tape, fed by turns; then once more one after the other.
-pub(super) fn readers(subject: &Subject, one: &Tape, other: &Tape) -> Result<String, String> {
+pub(super) fn readers(subject: &Subject, one: &Recording, other: &Recording) -> Result<String, String> {
     let backend = subject.backend.as_ref();
     let alone = (one.play(backend), other.play(backend));
     let mut first = Playing::new(backend, &one.request);

@@ -1,7 +1,7 @@
 //! Input that no framework wrote.
 
+use super::super::recording::Recording;
 use super::super::subject::Subject;
-use super::super::tape::Tape;
 use super::harmless;
 use runner_core::backend::{Capability, Mode};
 use runner_core::plan::{ArtifactState, Lines, Plan, Stream};
@@ -62,13 +62,17 @@ fn plan(subject: &Subject) -> Result<Plan, String> {
     plan.map_err(|error| format!("no plan to read the output of: {error} ({})", error.code))
 }
 
-fn silent(subject: &Subject, code: Option<i32>) -> Result<Tape, String> {
-    Ok(Tape::silent(subject.request(Mode::Run), &plan(subject)?, code))
+fn silent(subject: &Subject, code: Option<i32>) -> Result<Recording, String> {
+    Ok(Recording::silent(
+        subject.request(Mode::Run),
+        &plan(subject)?,
+        code,
+    ))
 }
 
 /// Plays a tape on which nothing is right.
-fn try_one(subject: &Subject, tape: &Tape, what: &str) -> Result<String, String> {
-    let played = tape.play(subject.backend.as_ref());
+fn try_one(subject: &Subject, recording: &Recording, what: &str) -> Result<String, String> {
+    let played = recording.play(subject.backend.as_ref());
     harmless(&played, None, what)?;
     Ok(played.words())
 }
@@ -79,24 +83,27 @@ pub(super) fn endings(subject: &Subject) -> Result<String, String> {
         return Ok("it reads what was measured, and no tests".to_owned());
     }
     let silent = silent(subject, Some(0))?;
-    let mut tapes = vec![silent.clone()];
+    let mut recordings = vec![silent.clone()];
     for text in GARBAGE.iter().chain(&SHAPES) {
-        let mut tape = silent.with(STREAMS.map(|stream| lines(stream, &[text])).into());
+        let mut recording = silent.with(STREAMS.map(|stream| lines(stream, &[text])).into());
         for name in &silent.names {
             let report = ArtifactState::Bytes(text.as_bytes().to_vec());
-            tape.files.insert(name.clone(), report);
+            recording.files.insert(name.clone(), report);
         }
-        tapes.push(tape);
+        recordings.push(recording);
     }
     let mut first = None;
-    for tape in &tapes {
-        match tape.play(subject.backend.as_ref()).error {
+    for recording in &recordings {
+        match recording.play(subject.backend.as_ref()).error {
             None => return Ok("an ending".to_owned()),
             Some(error) => first = first.or(Some(error)),
         }
     }
     let first = first.unwrap_or_default();
-    Err(format!("an error for each of {} inputs: {first}", tapes.len()))
+    Err(format!(
+        "an error for each of {} inputs: {first}",
+        recordings.len()
+    ))
 }
 
 pub(super) fn silence(subject: &Subject) -> Result<String, String> {
@@ -110,9 +117,9 @@ pub(super) fn silence(subject: &Subject) -> Result<String, String> {
 }
 
 pub(super) fn no_exit(subject: &Subject) -> Result<String, String> {
-    let mut tape = silent(subject, None)?;
-    tape.exits.clear();
-    try_one(subject, &tape, "no step was started")
+    let mut recording = silent(subject, None)?;
+    recording.exits.clear();
+    try_one(subject, &recording, "no step was started")
 }
 
 /// Lines on one stream of the first step.
@@ -128,9 +135,9 @@ fn lines(stream: Stream, lines: &[&str]) -> Lines {
 fn all_places(subject: &Subject, noise: &[&str]) -> Result<String, String> {
     let base = silent(subject, Some(0))?;
     for line in noise {
-        let tape = base.with(STREAMS.map(|stream| lines(stream, &[line])).into());
+        let recording = base.with(STREAMS.map(|stream| lines(stream, &[line])).into());
         let start: String = line.chars().take(40).collect();
-        try_one(subject, &tape, &format!("{start:?} on each stream"))?;
+        try_one(subject, &recording, &format!("{start:?} on each stream"))?;
     }
     let together = base.with(STREAMS.map(|stream| lines(stream, noise)).into());
     try_one(subject, &together, "all of it on all streams")?;
@@ -139,14 +146,15 @@ fn all_places(subject: &Subject, noise: &[&str]) -> Result<String, String> {
         .map(|line| (*line).to_owned())
         .chain([noise.join("\n")])
     {
-        let mut tape = together.clone();
+        let mut recording = together.clone();
         for name in &base.names {
-            tape.files
+            recording
+                .files
                 .insert(name.clone(), ArtifactState::Bytes(text.clone().into_bytes()));
         }
         try_one(
             subject,
-            &tape,
+            &recording,
             &format!("{:?} as the report", text.chars().take(40).collect::<String>()),
         )?;
     }
@@ -168,8 +176,8 @@ pub(super) fn long_line(subject: &Subject) -> Result<String, String> {
     let base = silent(subject, Some(0))?;
     let json = format!("{{\"event\": \"{}", "x".repeat(10 << 20));
     for stream in STREAMS {
-        let tape = base.with(vec![lines(stream, &[&json])]);
-        try_one(subject, &tape, &format!("10 MB in one line of {stream:?}"))?;
+        let recording = base.with(vec![lines(stream, &[&json])]);
+        try_one(subject, &recording, &format!("10 MB in one line of {stream:?}"))?;
     }
     Ok("three lines, nothing green".to_owned())
 }
@@ -178,8 +186,8 @@ pub(super) fn many_lines(subject: &Subject) -> Result<String, String> {
     let noise: Vec<&str> = GARBAGE.iter().copied().cycle().take(20_000).collect();
     let base = silent(subject, Some(0))?;
     let calls = noise.chunks(500).zip(STREAMS.iter().cycle());
-    let tape = base.with(calls.map(|(chunk, stream)| lines(*stream, chunk)).collect());
-    try_one(subject, &tape, "20,000 lines of noise")
+    let recording = base.with(calls.map(|(chunk, stream)| lines(*stream, chunk)).collect());
+    try_one(subject, &recording, "20,000 lines of noise")
 }
 
 pub(super) fn reports(subject: &Subject) -> Result<String, String> {
@@ -201,11 +209,11 @@ pub(super) fn reports(subject: &Subject) -> Result<String, String> {
     ];
     let count = states.len();
     for (word, state) in states {
-        let mut tape = base.clone();
+        let mut recording = base.clone();
         for name in &base.names {
-            tape.files.insert(name.clone(), state.clone());
+            recording.files.insert(name.clone(), state.clone());
         }
-        try_one(subject, &tape, &format!("a report that is {word}"))?;
+        try_one(subject, &recording, &format!("a report that is {word}"))?;
     }
     Ok(format!("{count} states, nothing green"))
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
-use conformance::{Bench, Case, Finding, Sample};
+use conformance::{Case, Finding, Harness, Sample};
 use engine::environment::Environment;
 use engine::project::Overrides;
 use process::Supervisor;
@@ -397,15 +397,15 @@ pub(crate) async fn cases(backend: Sheet, live: bool) -> Vec<Case> {
     environment
         .vars
         .insert("PATH".to_owned(), "/usr/bin:/bin".to_owned());
-    let bench = if live {
+    let harness = if live {
         let sample = sample(folder.path());
-        let bench = Bench::new(&backend, sample, supervisor, &Overrides::default(), &environment).await;
-        Some(bench.unwrap())
+        let harness = Harness::new(&backend, sample, supervisor, &Overrides::default(), &environment).await;
+        Some(harness.unwrap())
     } else {
         None
     };
     let mut told = 0;
-    let cases = conformance::check(backend, bench.as_ref(), &mut |_| told += 1).await;
+    let cases = conformance::check(backend, harness.as_ref(), &mut |_| told += 1).await;
     assert_eq!(told, cases.len(), "each case is told once");
     assert!(!folder.path().join("owned").exists(), "an id was run by a shell");
     cases

@@ -1,5 +1,5 @@
 use super::*;
-use runner_core::event::{EndCause, Ending, EndingKind, ExitMeaning, RunEvent, TestEvent};
+use runner_core::event::{Ending, EndingKind, ExitMeaning, RunEvent, StopReason, TestEvent};
 use runner_core::facts::RunFacts;
 use runner_core::model::{Failure, Phase};
 
@@ -22,7 +22,7 @@ fn report(tests: Vec<TestEvent>, ending: Ending) -> Report {
         output_tail: String::new(),
     });
     report.add(&RunEvent::Finished {
-        cause: EndCause::Done,
+        cause: StopReason::Done,
         duration_s: 0.5,
     });
     report

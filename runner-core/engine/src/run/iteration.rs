@@ -12,10 +12,10 @@ use super::output::Output;
 use super::prepare::Prepared;
 use super::reading::Reading;
 use super::record::Record;
-use super::{Engine, Order, blocking};
+use super::{Engine, RunSpec, blocking};
 use crate::store::remove_tree;
-use process::{Cancel, Exited, Job, ProcessError};
-use runner_core::event::{EndCause, Ending, EndingKind, ExitMeaning, RunEvent};
+use process::{Cancel, Job, JobExit, ProcessError};
+use runner_core::event::{Ending, EndingKind, ExitMeaning, RunEvent, StopReason};
 use runner_core::plan::{Artifacts, Plan, StdoutUse, Step, StepExit, Stream};
 use runner_core::report::{Iteration, Report};
 
@@ -39,13 +39,13 @@ impl Deadline {
         Some(Self { at, limit })
     }
 
-    pub(super) fn cause(self) -> EndCause {
+    pub(super) fn cause(self) -> StopReason {
         self.passed_without(None)
     }
 
     /// It passed before a backend had answered, as is said in these words.
-    pub(super) fn passed_without(self, unanswered: Option<String>) -> EndCause {
-        EndCause::TimedOut {
+    pub(super) fn passed_without(self, unanswered: Option<String>) -> StopReason {
+        StopReason::TimedOut {
             limit_ms: self.limit.as_millis() as u64,
             unanswered,
         }
@@ -53,9 +53,9 @@ impl Deadline {
 }
 
 /// One iteration while it goes on.
-pub(super) struct Going<'a> {
+pub(super) struct IterationRun<'a> {
     pub(super) engine: &'a Engine,
-    pub(super) order: &'a Order,
+    pub(super) spec: &'a RunSpec,
     pub(super) prepared: &'a Prepared,
     pub(super) cancel: &'a Cancel,
     pub(super) number: u32,
@@ -68,15 +68,15 @@ struct Steps {
     exits: Vec<(usize, StepExit)>,
     dumps: std::collections::BTreeMap<u32, String>,
     /// `None`: all went their way.
-    ended: Option<EndCause>,
+    ended: Option<StopReason>,
 }
 
-/// What [`Exited`] says of steps that were ended since their reader was lost.
+/// What [`JobExit`] says of steps that were ended since their reader was lost.
 const NOBODY_READS: &str = "it was ended: its output could not be understood any more";
 
-impl Going<'_> {
+impl IterationRun<'_> {
     /// Runs it to its end. `Done` if nothing but the tests themselves decided how it went.
-    pub(super) async fn run(&self, record: &mut Record<'_>) -> EndCause {
+    pub(super) async fn run(&self, record: &mut Record<'_>) -> StopReason {
         let started = Instant::now();
         let plan = &self.prepared.plan;
         record.emit(RunEvent::IterationStarted {
@@ -86,7 +86,7 @@ impl Going<'_> {
             Ok(before) => before,
             Err(cause) => return cause,
         };
-        let mut reading = Reading::new(self.order, &self.prepared.request, self.prepared.owners.clone());
+        let mut reading = Reading::new(self.spec, &self.prepared.request, self.prepared.owners.clone());
         let mut output = Output::default();
         let steps = self.steps(&mut reading, &mut output, record).await;
         let ended = steps.ended;
@@ -106,21 +106,21 @@ impl Going<'_> {
         });
         match (ended, given_up) {
             // Both passed: the tests' time, and the backend's that reads them. The one with more words.
-            (Some(EndCause::TimedOut { .. }), Some(given_up @ EndCause::TimedOut { .. })) => given_up,
-            (ended, given_up) => ended.or(given_up).unwrap_or(EndCause::Done),
+            (Some(StopReason::TimedOut { .. }), Some(given_up @ StopReason::TimedOut { .. })) => given_up,
+            (ended, given_up) => ended.or(given_up).unwrap_or(StopReason::Done),
         }
     }
 
     /// Why nobody waited for the whole of the reading, if so: a backend in another process may hang while the steps
     /// themselves are over.
-    fn given_up(&self, ending: &Ending, unanswered: Option<String>) -> Option<EndCause> {
+    fn given_up(&self, ending: &Ending, unanswered: Option<String>) -> Option<StopReason> {
         if !matches!(ending.kind, EndingKind::Cut | EndingKind::Broken) {
             return None;
         }
         let overdue = self.deadline.filter(|deadline| Instant::now() >= deadline.at);
         if self.cancel.is_asked() {
             let by = self.cancel.by().to_owned();
-            return Some(EndCause::Cancelled { by });
+            return Some(StopReason::Cancelled { by });
         }
         overdue.map(|deadline| deadline.passed_without(unanswered))
     }
@@ -148,7 +148,7 @@ impl Going<'_> {
     }
 
     /// Empties the plan's folder, lays its files, and looks at what may be taken for this run's reports.
-    fn lay_files(&self, plan: &Plan) -> Result<Before, EndCause> {
+    fn lay_files(&self, plan: &Plan) -> Result<Before, StopReason> {
         let folder = &self.prepared.request.scratch;
         let lay = || -> io::Result<Before> {
             remove_tree(folder)?;
@@ -170,7 +170,7 @@ impl Going<'_> {
             }
             Ok(Before::look(&plan.artifacts))
         };
-        lay().map_err(|error| EndCause::Failed {
+        lay().map_err(|error| StopReason::Failed {
             code: "no_scratch".to_owned(),
             message: format!("the run's own files could not be written: {error}"),
             hint: None,
@@ -187,7 +187,7 @@ impl Going<'_> {
                 continue;
             }
             if self.cancel.is_asked() {
-                steps.ended = Some(EndCause::Cancelled {
+                steps.ended = Some(StopReason::Cancelled {
                     by: self.cancel.by().to_owned(),
                 });
                 break;
@@ -233,7 +233,7 @@ impl Going<'_> {
         reading: &mut Reading,
         output: &mut Output,
         record: &mut Record<'_>,
-    ) -> Result<Exited, ProcessError> {
+    ) -> Result<JobExit, ProcessError> {
         let job = self.job(step);
         let number = self.number;
         let own = Cancel::new();
@@ -265,10 +265,10 @@ impl Going<'_> {
             channel: step.channel,
             stdout_file: self.stdout_file(step).map(Path::to_owned),
             deadline: self.deadline.map(|deadline| deadline.at),
-            grace: self.order.suite.grace.unwrap_or(GRACE),
+            grace: self.spec.suite.grace.unwrap_or(GRACE),
             cancel_grace: CANCEL_GRACE,
             on_deadline: step.on_deadline.clone(),
-            limits: self.order.suite.limits,
+            limits: self.spec.suite.limits,
         }
     }
 
@@ -283,9 +283,9 @@ impl Going<'_> {
             .next()
     }
 
-    fn ended_by_us(&self, exit: &StepExit) -> Option<EndCause> {
+    fn ended_by_us(&self, exit: &StepExit) -> Option<StopReason> {
         if exit.cancelled {
-            return Some(EndCause::Cancelled {
+            return Some(StopReason::Cancelled {
                 by: self.cancel.by().to_owned(),
             });
         }
@@ -302,7 +302,7 @@ fn not_run(
     step: &Step,
     error: &ProcessError,
     record: &mut Record<'_>,
-) -> (StepExit, Option<EndCause>) {
+) -> (StepExit, Option<StopReason>) {
     let exit = StepExit {
         step: step.name.clone(),
         note: Some(error.to_string()),
@@ -320,7 +320,7 @@ fn not_run(
             Some("run it again; `qaas doctor` checks the supervision"),
         ),
     };
-    let cause = EndCause::Failed {
+    let cause = StopReason::Failed {
         code: code.to_owned(),
         message: error.to_string(),
         hint: hint.map(str::to_owned),

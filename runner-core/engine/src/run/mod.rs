@@ -1,11 +1,11 @@
-//! Runs orders: owns order, limits, status and the cleaning of strings. One async function for every caller.
+//! Runs what a `RunSpec` says: owns order, limits, status and the cleaning of strings. One async function for every caller.
 
 mod artifacts;
 pub mod clean;
+mod deadline;
 mod environment;
 mod iteration;
 mod output;
-mod patience;
 mod prepare;
 mod reading;
 mod record;
@@ -23,8 +23,8 @@ use tokio::time::Instant;
 pub use self::environment::{ChildEnvironment, child_environment};
 
 use self::clean::{Cleaner, Redactor};
-use self::iteration::{Deadline, Going};
-use self::patience::Until;
+use self::deadline::RunDeadline;
+use self::iteration::{Deadline, IterationRun};
 use self::prepare::Prepared;
 use self::record::Record;
 use crate::config::{Env, Suite};
@@ -33,14 +33,14 @@ use crate::policy::Policy;
 use crate::store::Store;
 use process::{Cancel, Supervisor};
 use runner_core::backend::{Mode, TestBackend, UNANSWERED, UNSUPPORTED};
-use runner_core::event::{EndCause, RunEvent};
+use runner_core::event::{RunEvent, StopReason};
 use runner_core::facts::Project;
 use runner_core::panic::panic_text;
 use runner_core::report::{Iteration, Report, SharedReport};
 use runner_core::selector::Selection;
 
 /// Everything a run needs, resolved. Made by `ops`.
-pub struct Order {
+pub struct RunSpec {
     /// The tool that asked.
     pub tool: &'static str,
     pub mode: Mode,
@@ -98,47 +98,47 @@ impl Engine {
         }
     }
 
-    /// Carries out an order. Always ends with one final event, and a report that is the fold of what the sink saw; it
+    /// Carries out a spec. Always ends with one final event, and a report that is the fold of what the sink saw; it
     /// grows in `report`, which must be new.
     /// `run_id` is made by [`new_run_id`]. The first event comes before the run waits for its slot, so a report without
     /// an iteration is a queued run.
     pub async fn run(
         &self,
         run_id: String,
-        order: Order,
+        spec: RunSpec,
         cancel: Cancel,
         report: SharedReport,
         sink: EventSink<'_>,
     ) -> Arc<Report> {
-        let mut record = Record::new(report, sink, Cleaner::new(self.redactor(&order)));
-        let cause = guarded(self.carry_out(&run_id, &order, &cancel, &mut record)).await;
+        let mut record = Record::new(report, sink, Cleaner::new(self.redactor(&spec)));
+        let cause = guarded(self.carry_out(&run_id, &spec, &cancel, &mut record)).await;
         blocking(|| record.finish(cause))
     }
 
     async fn carry_out(
         &self,
         run_id: &str,
-        order: &Order,
+        spec: &RunSpec,
         cancel: &Cancel,
         record: &mut Record<'_>,
-    ) -> EndCause {
-        let mut facts = self.facts(run_id, order);
-        let until = Until::new(cancel);
+    ) -> StopReason {
+        let mut facts = self.facts(run_id, spec);
+        let until = RunDeadline::new(cancel);
         let begun = Instant::now();
         let whole = |limit: Option<Duration>| limit.and_then(|limit| Deadline::after(limit, Duration::ZERO));
-        let limit = sooner(whole(order.timeout), whole(order.total_timeout));
+        let limit = sooner(whole(spec.timeout), whole(spec.total_timeout));
         until.deadline(limit.map(|limit| limit.at));
         let prepared = blocking(|| {
-            let prepared = self.prepare(order, &mut facts, &until);
+            let prepared = self.prepare(spec, &mut facts, &until);
             // What was refused is no run: the last one stays the last one.
-            let refused = matches!(&prepared, Err(EndCause::Failed { code, .. }) if code == UNSUPPORTED);
+            let refused = matches!(&prepared, Err(StopReason::Failed { code, .. }) if code == UNSUPPORTED);
             record.begin(facts, self.store.as_ref().filter(|_| !refused));
             prepared
         });
-        for warning in &order.warnings {
+        for warning in &spec.warnings {
             record.warn(warning.clone());
         }
-        let cancelled = || EndCause::Cancelled {
+        let cancelled = || StopReason::Cancelled {
             by: cancel.by().to_owned(),
         };
         let prepared = match prepared {
@@ -153,11 +153,11 @@ impl Engine {
             slot = self.slots.acquire() => slot.expect("the slots are never closed"),
         };
         let cause = self
-            .iterate(order, &prepared, cancel, (&until, used), record)
+            .iterate(spec, &prepared, cancel, (&until, used), record)
             .await;
         blocking(|| {
             let failed = |report: &Report| report.iterations.iter().any(Iteration::has_failures);
-            if order.policy.private_folders && record.report().look(failed) {
+            if spec.policy.private_folders && record.report().look(failed) {
                 record.keep_temporary_files(&prepared.tmp());
             }
             drop(prepared);
@@ -169,17 +169,17 @@ impl Engine {
     /// a repeated run is for. `used`: how much of the time limits the plan has taken.
     async fn iterate(
         &self,
-        order: &Order,
+        spec: &RunSpec,
         prepared: &Prepared,
         cancel: &Cancel,
-        (until, used): (&Until, Duration),
+        (until, used): (&RunDeadline, Duration),
         record: &mut Record<'_>,
-    ) -> EndCause {
-        let total = order.total_timeout.and_then(|limit| Deadline::after(limit, used));
-        let mut end = EndCause::Done;
-        for number in 1..=order.iterations.max(1) {
+    ) -> StopReason {
+        let total = spec.total_timeout.and_then(|limit| Deadline::after(limit, used));
+        let mut end = StopReason::Done;
+        for number in 1..=spec.iterations.max(1) {
             if cancel.is_asked() {
-                return EndCause::Cancelled {
+                return StopReason::Cancelled {
                     by: cancel.by().to_owned(),
                 };
             }
@@ -187,39 +187,38 @@ impl Engine {
                 return total.cause();
             }
             let used = if number == 1 { used } else { Duration::ZERO };
-            let own = order.timeout.and_then(|limit| Deadline::after(limit, used));
+            let own = spec.timeout.and_then(|limit| Deadline::after(limit, used));
             let deadline = sooner(own, total);
             until.deadline(deadline.map(|deadline| deadline.at));
-            let going = Going {
+            let going = IterationRun {
                 engine: self,
-                order,
+                spec,
                 prepared,
                 cancel,
                 number,
                 deadline,
             };
             match going.run(record).await {
-                EndCause::Done => {}
-                timed_out @ EndCause::TimedOut { .. } => end = timed_out,
+                StopReason::Done => {}
+                timed_out @ StopReason::TimedOut { .. } => end = timed_out,
                 stopped => return stopped,
             }
         }
         end
     }
 
-    fn redactor(&self, order: &Order) -> Option<Redactor> {
-        let caller = self.environment.vars.iter().chain(&order.env.set);
-        order
-            .policy
+    fn redactor(&self, spec: &RunSpec) -> Option<Redactor> {
+        let caller = self.environment.vars.iter().chain(&spec.env.set);
+        spec.policy
             .redact
             .then(|| Redactor::new(caller.map(|(name, value)| (name.as_str(), value.as_str()))))
     }
 }
 
 /// The end of a run whose plan was not made: by its time limit, if a backend had not answered by then.
-fn overdue(cause: EndCause, limit: Option<Deadline>) -> EndCause {
+fn overdue(cause: StopReason, limit: Option<Deadline>) -> StopReason {
     match (cause, limit) {
-        (EndCause::Failed { code, message, .. }, Some(limit)) if code == UNANSWERED => {
+        (StopReason::Failed { code, message, .. }, Some(limit)) if code == UNANSWERED => {
             limit.passed_without(Some(message))
         }
         (cause, _) => cause,
@@ -234,7 +233,7 @@ fn sooner(own: Option<Deadline>, total: Option<Deadline>) -> Option<Deadline> {
 }
 
 /// Runs a future to its end, or to its panic: a fault of qaas ends the run with a word, not the server.
-async fn guarded(work: impl Future<Output = EndCause>) -> EndCause {
+async fn guarded(work: impl Future<Output = StopReason>) -> StopReason {
     let mut work = pin!(work);
     let ended = poll_fn(
         |context| match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context))) {
@@ -243,7 +242,7 @@ async fn guarded(work: impl Future<Output = EndCause>) -> EndCause {
             Err(panic) => Poll::Ready(Err(panic)),
         },
     );
-    ended.await.unwrap_or_else(|panic| EndCause::Failed {
+    ended.await.unwrap_or_else(|panic| StopReason::Failed {
         code: "internal".to_owned(),
         message: format!("qaas itself failed: {}", panic_text(panic.as_ref())),
         hint: Some("this is a fault of qaas; what was read before it is in the report".to_owned()),

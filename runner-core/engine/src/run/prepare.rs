@@ -1,22 +1,22 @@
-//! From an order to something that can be started: scratch, request, plan, environment, facts.
+//! From a spec to something that can be started: scratch, request, plan, environment, facts.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
+use super::deadline::RunDeadline;
 use super::environment::{ChildEnvironment, child_environment};
-use super::patience::Until;
 use super::reading::StepOwners;
-use super::{Engine, Order};
+use super::{Engine, RunSpec};
 use crate::clock;
 use crate::run_id;
 use crate::store::{Scratch, StoreError};
 use runner_core::backend::{BackendError, Mode, RunRequest};
-use runner_core::event::EndCause;
+use runner_core::event::StopReason;
 use runner_core::facts::RunFacts;
 use runner_core::panic::panic_text;
 use runner_core::plan::Plan;
 
-/// An order, ready to be started.
+/// A spec, ready to be started.
 pub(super) struct Prepared {
     /// Gone with this value.
     pub(super) scratch: Scratch,
@@ -39,23 +39,23 @@ fn tmp_in(scratch: &Path) -> PathBuf {
 
 impl Engine {
     /// The facts of a run as far as they are known before its plan is made.
-    pub(super) fn facts(&self, run_id: &str, order: &Order) -> RunFacts {
+    pub(super) fn facts(&self, run_id: &str, spec: &RunSpec) -> RunFacts {
         RunFacts {
             run_id: run_id.to_owned(),
-            suite: order.suite.name.clone(),
-            backend: order.backend.info().name,
-            coverage_backend: order.coverage.as_ref().map(|backend| backend.info().name),
-            tool: order.tool.to_owned(),
-            listing: order.mode == Mode::List,
-            selection: order.asked.clone(),
-            iterations: order.iterations.max(1),
-            root: order.project.root.clone(),
-            cwd: order.cwd.clone(),
-            interpreter: order.project.interpreter.clone().filter(|_| uses_python(order)),
+            suite: spec.suite.name.clone(),
+            backend: spec.backend.info().name,
+            coverage_backend: spec.coverage.as_ref().map(|backend| backend.info().name),
+            tool: spec.tool.to_owned(),
+            listing: spec.mode == Mode::List,
+            selection: spec.asked.clone(),
+            iterations: spec.iterations.max(1),
+            root: spec.project.root.clone(),
+            cwd: spec.cwd.clone(),
+            interpreter: spec.project.interpreter.clone().filter(|_| uses_python(spec)),
             started_at: run_id::label(clock::now()),
-            timeout_s: order.timeout.map(|limit| limit.as_secs_f64()),
-            passed_over: order.passed_over.clone(),
-            confinement: self.supervisor.confinement(&order.suite.limits),
+            timeout_s: spec.timeout.map(|limit| limit.as_secs_f64()),
+            passed_over: spec.passed_over.clone(),
+            confinement: self.supervisor.confinement(&spec.suite.limits),
             ..RunFacts::default()
         }
     }
@@ -63,32 +63,32 @@ impl Engine {
     /// Makes scratch and plan. Fills in what `facts` could not know.
     pub(super) fn prepare(
         &self,
-        order: &Order,
+        spec: &RunSpec,
         facts: &mut RunFacts,
-        until: &Until,
-    ) -> Result<Prepared, EndCause> {
+        until: &RunDeadline,
+    ) -> Result<Prepared, StopReason> {
         let scratch = self.scratch().map_err(|error| no_scratch(&error))?;
-        let private = order.policy.private_folders.then(|| tmp_in(scratch.path()));
+        let private = spec.policy.private_folders.then(|| tmp_in(scratch.path()));
         if let Some(tmp) = &private {
             std::fs::create_dir(tmp).map_err(|source| no_scratch(&StoreError::unusable(tmp, &source)))?;
         }
-        let own_name = order.project.name.as_deref();
+        let own_name = spec.project.name.as_deref();
         let environment = child_environment(
-            &order.policy,
+            &spec.policy,
             &self.environment,
-            &order.env,
+            &spec.env,
             own_name,
             private.as_deref(),
         );
         facts.dropped_variables.clone_from(&environment.dropped);
-        let request = self.request(order, &scratch, until);
-        let (plan, owners) = make_plan(order, &request).map_err(|error| EndCause::Failed {
+        let request = self.request(spec, &scratch, until);
+        let (plan, owners) = make_plan(spec, &request).map_err(|error| StopReason::Failed {
             code: error.code,
             message: error.message,
             hint: error.hint,
         })?;
         if facts.interpreter.is_none() {
-            let python = order.project.interpreter.as_ref();
+            let python = spec.project.interpreter.as_ref();
             let starts = |path: &Path| plan.steps.iter().any(|step| step.program == path);
             facts.interpreter = python.filter(|python| starts(&python.path)).cloned();
         }
@@ -119,42 +119,42 @@ impl Engine {
         Scratch::temporary(named.unwrap_or(Path::new("/tmp")))
     }
 
-    fn request(&self, order: &Order, scratch: &Scratch, until: &Until) -> RunRequest {
+    fn request(&self, spec: &RunSpec, scratch: &Scratch, until: &RunDeadline) -> RunRequest {
         let own_cache = || {
-            let stored = self.store.as_ref()?.cache_dir(&order.project.root);
+            let stored = self.store.as_ref()?.cache_dir(&spec.project.root);
             stored.ok()
         };
-        let cache_dir = order
+        let cache_dir = spec
             .policy
             .private_folders
             .then(|| own_cache().unwrap_or_else(|| scratch.path().join("c")));
         RunRequest {
-            selection: order.selection.clone(),
-            options: order.suite.options.clone(),
-            paths: order.suite.paths.clone(),
-            extra_args: order.extra_args.clone(),
-            keyword: order.keyword.clone(),
-            markers: order.markers.clone(),
-            max_failures: order.max_failures,
-            workers: order.workers.clone(),
+            selection: spec.selection.clone(),
+            options: spec.suite.options.clone(),
+            paths: spec.suite.paths.clone(),
+            extra_args: spec.extra_args.clone(),
+            keyword: spec.keyword.clone(),
+            markers: spec.markers.clone(),
+            max_failures: spec.max_failures,
+            workers: spec.workers.clone(),
             cache_dir,
-            coverage_paths: order.coverage_paths.clone(),
+            coverage_paths: spec.coverage_paths.clone(),
             nonce: run_id::random_word(16),
             waits: until.waits(),
             // The plan's own folder, emptied before each iteration.
-            ..RunRequest::new(order.mode, &order.cwd, scratch.path().join("w"))
+            ..RunRequest::new(spec.mode, &spec.cwd, scratch.path().join("w"))
         }
     }
 }
 
-fn make_plan(order: &Order, request: &RunRequest) -> Result<(Plan, StepOwners), BackendError> {
+fn make_plan(spec: &RunSpec, request: &RunRequest) -> Result<(Plan, StepOwners), BackendError> {
     let plan = || {
-        let inner = order.backend.plan(request, &order.project)?;
+        let inner = spec.backend.plan(request, &spec.project)?;
         let names =
             |plan: &Plan| -> Vec<String> { plan.steps.iter().map(|step| step.name.clone()).collect() };
         let tests = names(&inner);
-        let plan = match &order.coverage {
-            Some(coverage) => coverage.wrap(request, &order.project, inner)?,
+        let plan = match &spec.coverage {
+            Some(coverage) => coverage.wrap(request, &spec.project, inner)?,
             None => inner,
         };
         if plan.steps.is_empty() {
@@ -176,16 +176,16 @@ fn make_plan(order: &Order, request: &RunRequest) -> Result<(Plan, StepOwners), 
 }
 
 /// Whether the backends themselves say that they have to do with Python. What a plan starts is seen later.
-fn uses_python(order: &Order) -> bool {
-    let backends = [Some(&order.backend), order.coverage.as_ref()];
+fn uses_python(spec: &RunSpec) -> bool {
+    let backends = [Some(&spec.backend), spec.coverage.as_ref()];
     backends
         .into_iter()
         .flatten()
         .any(|backend| backend.info().uses_python())
 }
 
-fn no_scratch(error: &StoreError) -> EndCause {
-    EndCause::Failed {
+fn no_scratch(error: &StoreError) -> StopReason {
+    StopReason::Failed {
         code: "no_scratch".to_owned(),
         message: format!("no private folder could be made for this run: {error}"),
         hint: Some("free some disk space, or set QAAS_STATE_DIR to a folder that can be written".to_owned()),

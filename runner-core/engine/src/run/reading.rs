@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::Order;
+use super::RunSpec;
 use runner_core::backend::{BackendError, OutputReader, RunRequest, TestBackend, UNANSWERED};
 use runner_core::event::{Ending, EndingKind, ExitMeaning, TestEvent};
 use runner_core::panic::panic_text;
@@ -32,11 +32,11 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    pub(super) fn new(order: &Order, request: &RunRequest, owners: StepOwners) -> Self {
+    pub(super) fn new(spec: &RunSpec, request: &RunRequest, owners: StepOwners) -> Self {
         Self {
             owners,
-            tests: Guarded::new(order.backend.as_ref(), request),
-            coverage: order
+            tests: Guarded::new(spec.backend.as_ref(), request),
+            coverage: spec
                 .coverage
                 .as_ref()
                 .map(|backend| Guarded::new(backend.as_ref(), request)),

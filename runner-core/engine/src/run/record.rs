@@ -10,7 +10,7 @@ use super::EventSink;
 use super::clean::Cleaner;
 use super::output::Output;
 use crate::store::{RunFolder, Store};
-use runner_core::event::{EndCause, RunEvent, TestEvent};
+use runner_core::event::{RunEvent, StopReason, TestEvent};
 use runner_core::facts::RunFacts;
 use runner_core::report::{Report, SharedReport};
 
@@ -104,12 +104,12 @@ impl<'a> Record<'a> {
     }
 
     /// Closes the books. The report is the fold of all that the sink saw.
-    pub(super) fn finish(mut self, cause: EndCause) -> Arc<Report> {
+    pub(super) fn finish(mut self, cause: StopReason) -> Arc<Report> {
         self.end(cause);
         self.report.so_far()
     }
 
-    fn end(&mut self, cause: EndCause) {
+    fn end(&mut self, cause: StopReason) {
         if self.ended {
             return;
         }
@@ -135,7 +135,7 @@ impl<'a> Record<'a> {
 impl Drop for Record<'_> {
     /// A run whose caller stopped waiting for it ends too.
     fn drop(&mut self) {
-        self.end(EndCause::Cancelled {
+        self.end(StopReason::Cancelled {
             by: "the caller, who did not wait for the end".to_owned(),
         });
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::StoreError;
 use super::private::{Lock, open_file};
-use runner_core::event::{EndCause, RunEvent};
+use runner_core::event::{RunEvent, StopReason};
 use runner_core::report::Report;
 
 pub(super) const EVENTS: &str = "events.jsonl";
@@ -65,7 +65,7 @@ fn check_head(event: &RunEvent, run_id: &str) -> Result<(), String> {
 /// The end that a killed process could not write.
 pub(super) fn end_of_the_abandoned() -> RunEvent {
     RunEvent::Finished {
-        cause: EndCause::Failed {
+        cause: StopReason::Failed {
             code: "abandoned".to_owned(),
             message: "the qaas process that ran these tests ended before they did".to_owned(),
             hint: Some("run the tests again".to_owned()),

@@ -53,7 +53,7 @@ pub struct Installed {
 
 /// What a plug-in said of itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Said {
+pub struct RememberedCapabilities {
     pub info: BackendInfo,
     /// Words of it that this qaas does not know.
     pub left_out: Vec<String>,
@@ -150,12 +150,12 @@ impl Plugins {
     }
 
     /// What the program of this key said of itself an earlier time.
-    pub fn remembered(&self, key: &str) -> Option<Said> {
+    pub fn remembered(&self, key: &str) -> Option<RememberedCapabilities> {
         read_record(&self.info(key))
     }
 
     /// Remembers it. The key stands for everything that the answer may depend on, see [`sha256`].
-    pub fn remember(&self, key: &str, said: &Said) -> Result<(), StoreError> {
+    pub fn remember(&self, key: &str, said: &RememberedCapabilities) -> Result<(), StoreError> {
         forget_old(&self.folder.join("infos"), INFOS, |_| false);
         write_record(&self.info(key), said)
     }
@@ -382,7 +382,7 @@ mod tests {
             options: Vec::new(),
         };
         let left_out = vec!["capability \"fly\"".to_owned()];
-        let said = Said { info, left_out };
+        let said = RememberedCapabilities { info, left_out };
         plugins.remember("a", &said).unwrap();
         assert_eq!(plugins.remembered("a"), Some(said));
         assert_eq!(plugins.remembered("b"), None);

@@ -5,7 +5,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::run_id::new_run_id;
-use runner_core::event::{EndCause, RunEvent, TestEvent};
+use runner_core::event::{RunEvent, StopReason, TestEvent};
 use runner_core::model::{Outcome, Status, TestResult};
 
 const ROOT: &str = "/some/repository";
@@ -43,7 +43,7 @@ fn begun(store: &Store) -> (String, RunFolder) {
 
 fn end() -> RunEvent {
     RunEvent::Finished {
-        cause: EndCause::TimedOut {
+        cause: StopReason::TimedOut {
             limit_ms: 5,
             unanswered: None,
         },

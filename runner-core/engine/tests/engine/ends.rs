@@ -8,13 +8,13 @@ use proptest::prelude::*;
 use runner_core::event::RunEvent;
 use runner_core::report::SharedReport;
 
-use crate::scripted::{Bench, Scripted};
+use crate::scripted::{Harness, Scripted};
 
 const GREEN: &str = "echo select 1; echo start t::a; echo passed t::a; echo stop";
 
 #[tokio::test]
 async fn a_green_script_passes() {
-    let bench = Bench::new();
+    let bench = Harness::new();
     let seen = bench.script(GREEN).await;
     assert_eq!(seen.status(), "passed");
     assert_eq!(seen.rows(), [("t::a", "passed")]);
@@ -31,7 +31,7 @@ async fn a_green_script_passes() {
 
 #[tokio::test]
 async fn failures_and_disagreements_are_told() {
-    let bench = Bench::new();
+    let bench = Harness::new();
     let red = bench.script("echo failed t::a; echo stop; exit 1").await;
     assert_eq!(
         (red.status(), red.warnings().contains("exit code")),
@@ -55,14 +55,14 @@ async fn failures_and_disagreements_are_told() {
 
 #[tokio::test]
 async fn a_time_limit_keeps_what_was_seen() {
-    let bench = Bench::new();
-    let mut order = bench.order(Scripted::new(
+    let bench = Harness::new();
+    let mut spec = bench.spec(Scripted::new(
         "echo select 3; echo passed t::a; echo start t::b; trap '' TERM; sleep 60",
     ));
-    order.timeout = Some(Duration::from_millis(700));
-    order.suite.grace = Some(Duration::from_millis(100));
+    spec.timeout = Some(Duration::from_millis(700));
+    spec.suite.grace = Some(Duration::from_millis(100));
     let began = Instant::now();
-    let seen = bench.run(order).await;
+    let seen = bench.run(spec).await;
     assert!(began.elapsed() < Duration::from_secs(10));
     assert_eq!(seen.status(), "timed_out");
     assert_eq!(seen.rows(), [("t::a", "passed")]);
@@ -72,7 +72,7 @@ async fn a_time_limit_keeps_what_was_seen() {
 
 #[tokio::test]
 async fn a_process_that_holds_the_pipes_does_not_hold_the_answer() {
-    let bench = Bench::new();
+    let bench = Harness::new();
     let began = Instant::now();
     let seen = bench.script(&format!("{GREEN}; sleep 60 & exit 0")).await;
     assert!(began.elapsed() < Duration::from_secs(10));
@@ -82,17 +82,17 @@ async fn a_process_that_holds_the_pipes_does_not_hold_the_answer() {
 
 #[tokio::test]
 async fn iterations_share_one_id_and_one_that_hangs_does_not_stop_the_others() {
-    let bench = Bench::new();
+    let bench = Harness::new();
     let count = bench.folder.path().join("count");
     let script = format!(
         "echo x >> {0}; n=$(grep -c x {0}); [ $n = 2 ] && {{ echo start t::a; sleep 60; }}; echo passed t::a; echo stop",
         count.display()
     );
-    let mut order = bench.order(Scripted::new(&script));
-    order.iterations = 3;
-    order.timeout = Some(Duration::from_millis(800));
-    order.suite.grace = Some(Duration::from_millis(100));
-    let seen = bench.run(order).await;
+    let mut spec = bench.spec(Scripted::new(&script));
+    spec.iterations = 3;
+    spec.timeout = Some(Duration::from_millis(800));
+    spec.suite.grace = Some(Duration::from_millis(100));
+    let seen = bench.run(spec).await;
     assert_eq!(seen.status(), "timed_out");
     let finished: Vec<usize> = seen
         .report
@@ -106,11 +106,11 @@ async fn iterations_share_one_id_and_one_that_hangs_does_not_stop_the_others() {
 
 #[tokio::test]
 async fn the_limit_of_all_iterations_ends_them() {
-    let bench = Bench::new();
-    let mut order = bench.order(Scripted::new(&format!("sleep 0.4; {GREEN}")));
-    order.iterations = 50;
-    order.total_timeout = Some(Duration::from_secs(1));
-    let seen = bench.run(order).await;
+    let bench = Harness::new();
+    let mut spec = bench.spec(Scripted::new(&format!("sleep 0.4; {GREEN}")));
+    spec.iterations = 50;
+    spec.total_timeout = Some(Duration::from_secs(1));
+    let seen = bench.run(spec).await;
     assert_eq!(seen.status(), "timed_out");
     assert!(seen.report.iterations.len() < 6);
     assert!(seen.reason().contains("limit of 1 s"));
@@ -118,16 +118,16 @@ async fn the_limit_of_all_iterations_ends_them() {
 
 #[tokio::test]
 async fn a_cancel_ends_a_running_run_and_names_who_asked() {
-    let bench = Bench::new();
+    let bench = Harness::new();
     let cancel = Cancel::new();
     let asker = cancel.clone();
     tokio::spawn(async move {
         tokio::time::sleep(Duration::from_millis(500)).await;
         asker.ask("cancel_run");
     });
-    let mut order = bench.order(Scripted::new("echo passed t::a; echo start t::b; sleep 60"));
-    order.iterations = 3;
-    let seen = bench.run_until(order, cancel).await;
+    let mut spec = bench.spec(Scripted::new("echo passed t::a; echo start t::b; sleep 60"));
+    spec.iterations = 3;
+    let seen = bench.run_until(spec, cancel).await;
     assert_eq!(
         (seen.status(), seen.reason().as_str()),
         ("cancelled", "cancelled by cancel_run")
@@ -138,9 +138,9 @@ async fn a_cancel_ends_a_running_run_and_names_who_asked() {
 
 #[tokio::test]
 async fn a_queued_run_can_be_seen_and_cancelled_and_the_queue_is_fair() {
-    let bench = std::sync::Arc::new(Bench::new());
+    let bench = std::sync::Arc::new(Harness::new());
     let (engine, cancel) = (bench.engine.clone(), Cancel::new());
-    let order = bench.order(Scripted::new("sleep 60"));
+    let spec = bench.spec(Scripted::new("sleep 60"));
     let first_cancel = Cancel::new();
     let stop_first = first_cancel.clone();
     let (begun, has_begun) = tokio::sync::oneshot::channel();
@@ -154,7 +154,7 @@ async fn a_queued_run_can_be_seen_and_cancelled_and_the_queue_is_fair() {
         engine
             .run(
                 new_run_id(),
-                order,
+                spec,
                 first_cancel,
                 SharedReport::default(),
                 &mut sink,
@@ -175,10 +175,10 @@ async fn a_queued_run_can_be_seen_and_cancelled_and_the_queue_is_fair() {
         live.add(event);
         statuses.push(live.status());
     };
-    let order = bench.order(Scripted::new(GREEN));
+    let spec = bench.spec(Scripted::new(GREEN));
     let report = bench
         .engine
-        .run(new_run_id(), order, cancel, SharedReport::default(), &mut sink)
+        .run(new_run_id(), spec, cancel, SharedReport::default(), &mut sink)
         .await;
     assert_eq!(report.status().as_str(), "cancelled");
     assert!(report.iterations.is_empty());
@@ -188,7 +188,7 @@ async fn a_queued_run_can_be_seen_and_cancelled_and_the_queue_is_fair() {
 
 #[tokio::test]
 async fn a_backend_that_panics_ends_the_run_not_the_caller() {
-    let bench = Bench::new();
+    let bench = Harness::new();
     let seen = bench
         .script("echo passed t::a; sleep 0.2; echo panic; echo passed t::b; echo stop")
         .await;
@@ -199,25 +199,25 @@ async fn a_backend_that_panics_ends_the_run_not_the_caller() {
     assert_eq!(seen.status(), "incomplete");
     let mut backend = Scripted::new(GREEN);
     backend.plan_panics = true;
-    let seen = bench.run(bench.order(backend)).await;
+    let seen = bench.run(bench.spec(backend)).await;
     assert_eq!(seen.status(), "broken");
     assert!(seen.reason().contains("the plan is bad"));
 }
 
 #[tokio::test]
 async fn a_caller_that_panics_loses_its_events_and_the_run_goes_on() {
-    let bench = Bench::new();
+    let bench = Harness::new();
     let mut count = 0;
     let mut sink = |_: &RunEvent| {
         count += 1;
         assert!(count < 3, "the caller is bad");
     };
-    let order = bench.order(Scripted::new(GREEN));
+    let spec = bench.spec(Scripted::new(GREEN));
     let report = bench
         .engine
         .run(
             new_run_id(),
-            order,
+            spec,
             Cancel::new(),
             SharedReport::default(),
             &mut sink,
@@ -228,14 +228,14 @@ async fn a_caller_that_panics_loses_its_events_and_the_run_goes_on() {
 
 #[tokio::test]
 async fn a_caller_that_stops_waiting_ends_the_record() {
-    let bench = Bench::new();
+    let bench = Harness::new();
     let run_id = new_run_id();
     let mut sink = |_: &RunEvent| {};
-    let order = bench.order(Scripted::new("echo passed t::a; sleep 60"));
-    let root = order.project.root.clone();
+    let spec = bench.spec(Scripted::new("echo passed t::a; sleep 60"));
+    let root = spec.project.root.clone();
     let run = bench.engine.run(
         run_id.clone(),
-        order,
+        spec,
         Cancel::new(),
         SharedReport::default(),
         &mut sink,
@@ -248,22 +248,22 @@ async fn a_caller_that_stops_waiting_ends_the_record() {
 
 #[tokio::test]
 async fn a_program_that_is_not_there_is_broken_with_the_reason() {
-    let bench = Bench::new();
+    let bench = Harness::new();
     let mut backend = Scripted::new(GREEN);
     backend.program = Some("/no/such/python".into());
-    let seen = bench.run(bench.order(backend)).await;
+    let seen = bench.run(bench.spec(backend)).await;
     assert_eq!(seen.status(), "broken");
     assert!(seen.reason().contains("/no/such/python"), "{}", seen.reason());
-    let mut order = bench.order(Scripted::new(GREEN));
-    order.cwd = "/no/such/folder".into();
-    let seen = bench.run(order).await;
+    let mut spec = bench.spec(Scripted::new(GREEN));
+    spec.cwd = "/no/such/folder".into();
+    let seen = bench.run(spec).await;
     assert_eq!(seen.status(), "broken");
     assert!(seen.reason().contains("/no/such/folder"), "{}", seen.reason());
 }
 
 #[tokio::test]
 async fn without_a_store_tests_run_all_the_same() {
-    let mut bench = Bench::new();
+    let mut bench = Harness::new();
     let tmp = bench.folder.path().join("tmp");
     std::fs::create_dir(&tmp).unwrap();
     let mut environment = (*bench.engine.environment).clone();
@@ -272,12 +272,12 @@ async fn without_a_store_tests_run_all_the_same() {
         .insert("TMPDIR".into(), tmp.to_string_lossy().into_owned());
     bench.engine.store = None;
     bench.engine.environment = std::sync::Arc::new(environment);
-    let order = bench.order(Scripted::new(&format!("{GREEN}; echo $TMPDIR; touch $TMPDIR/x")));
+    let spec = bench.spec(Scripted::new(&format!("{GREEN}; echo $TMPDIR; touch $TMPDIR/x")));
     let report = bench
         .engine
         .run(
             new_run_id(),
-            order,
+            spec,
             Cancel::new(),
             SharedReport::default(),
             &mut |_: &RunEvent| {},
@@ -306,6 +306,6 @@ proptest! {
         }).collect();
         let script = format!("{}\nexit {code}", lines.join("\n"));
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        runtime.block_on(async { Bench::new().script(&script).await });
+        runtime.block_on(async { Harness::new().script(&script).await });
     }
 }

@@ -2,7 +2,7 @@
 
 use engine::policy::Policy;
 
-use crate::scripted::{Bench, Scripted};
+use crate::scripted::{Harness, Scripted};
 
 const VARS: &[(&str, &str)] = &[
     ("HOME", "/home/somebody"),
@@ -14,13 +14,13 @@ const VARS: &[(&str, &str)] = &[
 
 #[tokio::test]
 async fn an_agents_tests_get_an_allowlist_and_folders_of_their_own() {
-    let bench = Bench::with_environment(VARS);
-    let mut order = bench.order(Scripted::new(
+    let bench = Harness::with_environment(VARS);
+    let mut spec = bench.spec(Scripted::new(
         "env; [ -d $TMPDIR ] && echo passed t::tmp; echo stop",
     ));
-    order.env.pass = vec!["LATER".to_owned()];
-    order.env.set.insert("APP_ENV".to_owned(), "test".to_owned());
-    let seen = bench.run(order).await;
+    spec.env.pass = vec!["LATER".to_owned()];
+    spec.env.set.insert("APP_ENV".to_owned(), "test".to_owned());
+    let seen = bench.run(spec).await;
     assert_eq!(seen.status(), "passed");
     let printed = &seen.report.first().output_tail;
     for expected in [
@@ -42,10 +42,10 @@ async fn an_agents_tests_get_an_allowlist_and_folders_of_their_own() {
 
 #[tokio::test]
 async fn a_persons_tests_get_nearly_all() {
-    let bench = Bench::with_environment(VARS);
-    let mut order = bench.order(Scripted::new("env; echo passed t::a; echo stop"));
-    order.policy = Policy::person();
-    let seen = bench.run(order).await;
+    let bench = Harness::with_environment(VARS);
+    let mut spec = bench.spec(Scripted::new("env; echo passed t::a; echo stop"));
+    spec.policy = Policy::person();
+    let seen = bench.run(spec).await;
     let printed = &seen.report.first().output_tail;
     for expected in ["API_TOKEN=hunter2hunter2", "TMPDIR=/outer", "LATER=x"] {
         assert!(
@@ -59,7 +59,7 @@ async fn a_persons_tests_get_nearly_all() {
 
 #[tokio::test]
 async fn what_failed_tests_left_moves_to_the_runs_folder() {
-    let bench = Bench::new();
+    let bench = Harness::new();
     let leave = "mkdir -p $TMPDIR/pytest-of-me/a; echo evidence > $TMPDIR/pytest-of-me/a/file";
     let red = bench
         .script(&format!("{leave}; echo failed t::a; echo stop; exit 1"))

@@ -15,7 +15,7 @@ use std::time::Duration;
 use engine::config::{Env, Suite};
 use engine::environment::Environment;
 use engine::policy::Policy;
-use engine::run::{Engine, Order};
+use engine::run::{Engine, RunSpec};
 use engine::run_id::new_run_id;
 use engine::store::Store;
 use process::{Cancel, Supervisor};
@@ -257,12 +257,12 @@ impl OutputReader for MeasuringReader {
 }
 
 /// An engine with a state folder of its own, and a repository.
-pub(crate) struct Bench {
+pub(crate) struct Harness {
     pub(crate) folder: tempfile::TempDir,
     pub(crate) engine: Engine,
 }
 
-impl Bench {
+impl Harness {
     pub(crate) fn new() -> Self {
         Self::with_environment(&[])
     }
@@ -290,9 +290,9 @@ impl Bench {
         self.engine.store.as_ref().unwrap()
     }
 
-    /// An agent's order for everything.
-    pub(crate) fn order(&self, backend: Scripted) -> Order {
-        Order {
+    /// An agent's spec for everything.
+    pub(crate) fn spec(&self, backend: Scripted) -> RunSpec {
+        RunSpec {
             tool: "run_suite",
             mode: Mode::Run,
             suite: Suite::new("unit", vec!["scripted".to_owned()]),
@@ -322,17 +322,17 @@ impl Bench {
         }
     }
 
-    pub(crate) async fn run(&self, order: Order) -> Seen {
-        self.run_until(order, Cancel::new()).await
+    pub(crate) async fn run(&self, spec: RunSpec) -> Seen {
+        self.run_until(spec, Cancel::new()).await
     }
 
-    pub(crate) async fn run_until(&self, order: Order, cancel: Cancel) -> Seen {
+    pub(crate) async fn run_until(&self, spec: RunSpec, cancel: Cancel) -> Seen {
         let mut events = Vec::new();
         let run_id = new_run_id();
         let mut sink = |event: &RunEvent| events.push(event.clone());
         let report = self
             .engine
-            .run(run_id, order, cancel, SharedReport::default(), &mut sink)
+            .run(run_id, spec, cancel, SharedReport::default(), &mut sink)
             .await;
         let seen = Seen { report, events };
         seen.check(self);
@@ -341,7 +341,7 @@ impl Bench {
 
     /// A script under an agent's policy.
     pub(crate) async fn script(&self, script: &str) -> Seen {
-        self.run(self.order(Scripted::new(script))).await
+        self.run(self.spec(Scripted::new(script))).await
     }
 }
 
@@ -353,7 +353,7 @@ pub(crate) struct Seen {
 
 impl Seen {
     /// What must hold for every run, however it went.
-    fn check(&self, bench: &Bench) {
+    fn check(&self, bench: &Harness) {
         let ends = self
             .events
             .iter()

@@ -2,13 +2,13 @@
 
 use engine::policy::Policy;
 
-use crate::scripted::{Bench, Scripted, as_json};
+use crate::scripted::{Harness, Scripted, as_json};
 
 const SECRET: &str = "correct-horse-battery";
 
 #[tokio::test]
 async fn secrets_and_escapes_are_gone_from_all_places_and_counted() {
-    let bench = Bench::with_environment(&[("MY_TOKEN", SECRET)]);
+    let bench = Harness::with_environment(&[("MY_TOKEN", SECRET)]);
     let script = format!(
         "printf 'failed t::a | \\033[31m{SECRET}\\033[0m \\342\\200\\256gnp\\n'; echo '{SECRET}' >&2; printf '\\033]52;c;aGk=\\007stop\\n'; exit 1"
     );
@@ -36,19 +36,19 @@ async fn secrets_and_escapes_are_gone_from_all_places_and_counted() {
 
 #[tokio::test]
 async fn a_persons_own_output_is_not_redacted() {
-    let bench = Bench::with_environment(&[("MY_TOKEN", SECRET)]);
-    let mut order = bench.order(Scripted::new(&format!(
+    let bench = Harness::with_environment(&[("MY_TOKEN", SECRET)]);
+    let mut spec = bench.spec(Scripted::new(&format!(
         "echo 'failed t::a | {SECRET}'; echo stop; exit 1"
     )));
-    order.policy = Policy::person();
-    let seen = bench.run(order).await;
+    spec.policy = Policy::person();
+    let seen = bench.run(spec).await;
     assert_eq!(seen.report.first().rows[0].message.as_deref(), Some(SECRET));
     assert_eq!(seen.report.warnings, Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn ids_are_verbatim_and_never_redacted() {
-    let bench = Bench::with_environment(&[("MY_TOKEN", SECRET)]);
+    let bench = Harness::with_environment(&[("MY_TOKEN", SECRET)]);
     let script =
         format!("echo 'passed t::a[{SECRET}]'; printf 'passed t::a[\\033[1m]\\npassed t::a[]\\n'; echo stop");
     let seen = bench.script(&script).await;
@@ -65,7 +65,7 @@ async fn ids_are_verbatim_and_never_redacted() {
 
 #[tokio::test]
 async fn much_output_is_bounded_and_its_end_is_kept() {
-    let bench = Bench::new();
+    let bench = Harness::new();
     let seen = bench
         .script("yes 'a line of text' | head -n 200000; echo passed t::a; echo stop")
         .await;

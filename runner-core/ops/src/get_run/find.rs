@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::super::{Desk, ErrorKind, NextCall, OpError, Tool, cut};
+use super::super::{ErrorKind, NextCall, OpError, Tool, Workspace, cut};
 use engine::run_id::is_run_id;
 use engine::store::{StoreError, Summary};
 use runner_core::report::Report;
@@ -12,38 +12,43 @@ use runner_core::report::Report;
 const GLANCE: Duration = Duration::from_millis(250);
 
 /// The stored runs of this repository, newest first.
-pub fn list(desk: &Desk) -> Vec<Summary> {
-    desk.engine
+pub fn list(workspace: &Workspace) -> Vec<Summary> {
+    workspace
+        .engine
         .store
         .as_ref()
-        .map(|store| store.list(&desk.root))
+        .map(|store| store.list(&workspace.root))
         .unwrap_or_default()
 }
 
 /// The record of a run, by id or `last`; of one that goes on, so far.
-pub fn stored(desk: &Desk, run: &str) -> Result<Arc<Report>, OpError> {
-    let run_id = known_id(desk, run)?;
-    match desk.live.get(&run_id) {
+pub fn stored(workspace: &Workspace, run: &str) -> Result<Arc<Report>, OpError> {
+    let run_id = known_id(workspace, run)?;
+    match workspace.live.get(&run_id) {
         Some(live) => Ok(live.so_far()),
-        None => load_once(desk, &run_id),
+        None => load_once(workspace, &run_id),
     }
 }
 
-fn load(desk: &Desk, run_id: &str) -> Result<Report, OpError> {
-    let store = desk.engine.store.as_ref().ok_or_else(|| no_such_run(run_id))?;
-    store.load(&desk.root, run_id).map_err(|error| match error {
+fn load(workspace: &Workspace, run_id: &str) -> Result<Report, OpError> {
+    let store = workspace
+        .engine
+        .store
+        .as_ref()
+        .ok_or_else(|| no_such_run(run_id))?;
+    store.load(&workspace.root, run_id).map_err(|error| match error {
         StoreError::NoSuchRun { .. } => no_such_run(run_id),
         other => other.into(),
     })
 }
 
 /// The same for somebody who is likely to ask again: a run that has ended is read from disk only once in a row.
-pub(super) fn load_once(desk: &Desk, run_id: &str) -> Result<Arc<Report>, OpError> {
-    if let Some(report) = desk.live.at_hand(run_id) {
+pub(super) fn load_once(workspace: &Workspace, run_id: &str) -> Result<Arc<Report>, OpError> {
+    if let Some(report) = workspace.live.at_hand(run_id) {
         return Ok(report);
     }
-    let report = Arc::new(load(desk, run_id)?);
-    desk.live.keep(&report);
+    let report = Arc::new(load(workspace, run_id)?);
+    workspace.live.keep(&report);
     Ok(report)
 }
 
@@ -51,7 +56,10 @@ fn no_such_run(run_id: &str) -> OpError {
     OpError::new(
         ErrorKind::BadRequest,
         "no_such_run",
-        format!("there is no run `{}` of this repository", cut::echo(run_id)),
+        format!(
+            "there is no run `{}` of this repository",
+            cut::quote_truncated(run_id)
+        ),
     )
     .with_hint("Give the `run_id` of an answer, or `last`.")
 }
@@ -65,13 +73,13 @@ pub(crate) fn check_id(run_id: &str) -> Result<(), OpError> {
 }
 
 /// `last` as the id of the last run of tests; other ids checked for their shape.
-pub(super) fn known_id(desk: &Desk, run: &str) -> Result<String, OpError> {
+pub(super) fn known_id(workspace: &Workspace, run: &str) -> Result<String, OpError> {
     if run != "last" {
         check_id(run)?;
         return Ok(run.to_owned());
     }
     let listing = Tool::ListTests.name();
-    let last = list(desk)
+    let last = list(workspace)
         .into_iter()
         .find(|summary| summary.facts.tool != listing);
     last.map(|summary| summary.facts.run_id).ok_or_else(|| {
@@ -84,16 +92,16 @@ pub(super) fn known_id(desk: &Desk, run: &str) -> Result<String, OpError> {
     })
 }
 
-pub(super) async fn wait_for(desk: &Desk, run_id: &str, limit: Duration) {
+pub(super) async fn wait_for(workspace: &Workspace, run_id: &str, limit: Duration) {
     if limit.is_zero() {
         return;
     }
     let ended = async {
-        if let Some(live) = desk.live.get(run_id) {
+        if let Some(live) = workspace.live.get(run_id) {
             live.ended().await;
             return;
         }
-        while load(desk, run_id).is_ok_and(|report| report.cause.is_none()) {
+        while load(workspace, run_id).is_ok_and(|report| report.cause.is_none()) {
             tokio::time::sleep(GLANCE).await;
         }
     };

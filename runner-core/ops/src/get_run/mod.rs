@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::arguments::Reader;
-use super::{Answer, Desk, OpError, Tool, get_coverage, list_tests, run_n_times, run_single, run_suite};
+use super::{Answer, OpError, Tool, Workspace, get_coverage, list_tests, run_n_times, run_single, run_suite};
 use process::Cancel;
 use runner_core::model::Outcome;
 use runner_core::report::Report;
@@ -120,17 +120,17 @@ fn one_of<T: Copy, const N: usize>(name: &str, word: &str, choices: [(&str, T); 
 }
 
 /// Answers about a run: as its own tool answers if it has ended and nothing else is asked for, else with a page.
-pub async fn run(desk: &Desk, arguments: Arguments, cancel: Cancel) -> Result<Answer, OpError> {
-    let run_id = find::known_id(desk, &arguments.run_id)?;
-    let wait = find::wait_for(desk, &run_id, arguments.wait);
+pub async fn run(workspace: &Workspace, arguments: Arguments, cancel: Cancel) -> Result<Answer, OpError> {
+    let run_id = find::known_id(workspace, &arguments.run_id)?;
+    let wait = find::wait_for(workspace, &run_id, arguments.wait);
     tokio::select! {
         () = wait => {}
         () = cancel.asked() => {}
     }
-    if let Some(live) = desk.live.get(&run_id) {
+    if let Some(live) = workspace.live.get(&run_id) {
         let so_far = |report: &Report| {
             let goes_on = report.cause.is_none();
-            goes_on.then(|| page::going_on(desk, report, &arguments, Some(&live)))
+            goes_on.then(|| page::going_on(workspace, report, &arguments, Some(&live)))
         };
         if let Some(page) = live.look(so_far) {
             return Ok(page);
@@ -138,43 +138,43 @@ pub async fn run(desk: &Desk, arguments: Arguments, cancel: Cancel) -> Result<An
         // The last of it is being stored.
         live.ended().await;
     }
-    let report = find::load_once(desk, &run_id)?;
+    let report = find::load_once(workspace, &run_id)?;
     if report.cause.is_none() {
-        return Ok(page::going_on(desk, &report, &arguments, None));
+        return Ok(page::going_on(workspace, &report, &arguments, None));
     }
     let output = match arguments.part {
-        Some(Part::Output) => desk
+        Some(Part::Output) => workspace
             .engine
             .store
             .as_ref()
-            .and_then(|store| store.output(&desk.root, &run_id).ok()),
+            .and_then(|store| store.output(&workspace.root, &run_id).ok()),
         _ => None,
     };
-    ended(desk, &report, &arguments, output)
+    ended(workspace, &report, &arguments, output)
 }
 
 fn ended(
-    desk: &Desk,
+    workspace: &Workspace,
     report: &Report,
     arguments: &Arguments,
     output: Option<String>,
 ) -> Result<Answer, OpError> {
     if arguments.wants_a_page() {
-        return page::page(desk, report, arguments, output).map(|page| Answer::GetRun(Box::new(page)));
+        return page::page(workspace, report, arguments, output).map(|page| Answer::GetRun(Box::new(page)));
     }
     match Tool::from_name(&report.facts.tool) {
         Some(Tool::RunSingle) => {
-            run_single::answer(desk, report).map(|answer| Answer::RunSingle(Box::new(answer)))
+            run_single::answer(workspace, report).map(|answer| Answer::RunSingle(Box::new(answer)))
         }
         Some(Tool::RunNTimes) => {
-            run_n_times::answer(desk, report).map(|answer| Answer::RunNTimes(Box::new(answer)))
+            run_n_times::answer(workspace, report).map(|answer| Answer::RunNTimes(Box::new(answer)))
         }
         Some(Tool::GetCoverage) => {
-            get_coverage::answer(desk, report).map(|answer| Answer::GetCoverage(Box::new(answer)))
+            get_coverage::answer(workspace, report).map(|answer| Answer::GetCoverage(Box::new(answer)))
         }
         Some(Tool::ListTests) => {
-            list_tests::answer(desk, report).map(|answer| Answer::ListTests(Box::new(answer)))
+            list_tests::answer(workspace, report).map(|answer| Answer::ListTests(Box::new(answer)))
         }
-        _ => run_suite::answer(desk, report).map(|answer| Answer::RunSuite(Box::new(answer))),
+        _ => run_suite::answer(workspace, report).map(|answer| Answer::RunSuite(Box::new(answer))),
     }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::super::rows::{self, round};
 use super::super::{
-    Answer, Desk, EnvironmentFacts, ErrorKind, LiveRun, NextCall, OpError, Row, Tool, Totals, cut, words,
+    Answer, EnvironmentFacts, ErrorKind, LiveRun, NextCall, OpError, Row, Tool, Totals, Workspace, cut, words,
 };
 use super::{Arguments, Part};
 use runner_core::model::{CollectionError, Status, Unfinished};
@@ -101,7 +101,7 @@ impl Progress {
 
 /// A run that goes on, here or in another process (a record whose process is gone has an end).
 pub(super) fn going_on(
-    desk: &Desk,
+    workspace: &Workspace,
     report: &Report,
     arguments: &Arguments,
     live: Option<&Arc<LiveRun>>,
@@ -132,7 +132,7 @@ pub(super) fn going_on(
             .push("this run goes on in another qaas process, and can only be ended there".to_owned()),
     }
     page.environment =
-        Some(EnvironmentFacts::of(report, &desk.registry)).filter(|facts| !facts.backend.is_empty());
+        Some(EnvironmentFacts::of(report, &workspace.registry)).filter(|facts| !facts.backend.is_empty());
     Answer::GetRun(Box::new(page))
 }
 
@@ -191,7 +191,7 @@ fn bare(report: &Report) -> Page {
 }
 
 pub(super) fn page(
-    desk: &Desk,
+    workspace: &Workspace,
     report: &Report,
     arguments: &Arguments,
     output: Option<String>,
@@ -228,7 +228,7 @@ pub(super) fn page(
     } else {
         let rows = matching_rows(report, arguments);
         if let (true, Some(nodeid)) = (rows.is_empty(), &arguments.nodeid) {
-            return Err(no_such_row(desk, report, nodeid));
+            return Err(no_such_row(workspace, report, nodeid));
         }
         let count = rows.len();
         page.tests = rows.into_iter().skip(page.offset).take(limit).collect();
@@ -256,13 +256,17 @@ fn matching_rows(report: &Report, arguments: &Arguments) -> Vec<Row> {
     .collect()
 }
 
-fn no_such_row(desk: &Desk, report: &Report, nodeid: &str) -> OpError {
+fn no_such_row(workspace: &Workspace, report: &Report, nodeid: &str) -> OpError {
     let rows = report.iterations.iter().flat_map(|iteration| &iteration.rows);
     let near = nearest(nodeid, rows.map(|row| row.nodeid.as_str()));
-    let message = format!("run {} has no test `{}`", report.facts.run_id, cut::echo(nodeid));
+    let message = format!(
+        "run {} has no test `{}`",
+        report.facts.run_id,
+        cut::quote_truncated(nodeid)
+    );
     let mut error = OpError::new(ErrorKind::BadRequest, "no_such_test", message);
     error.known.run_id = Some(report.facts.run_id.clone());
-    error.known.environment = Some(EnvironmentFacts::of(report, &desk.registry));
+    error.known.environment = Some(EnvironmentFacts::of(report, &workspace.registry));
     match near {
         Some(near) => error.with_hint(format!("Did you mean `{near}`?")),
         None => error,

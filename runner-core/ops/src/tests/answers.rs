@@ -6,13 +6,13 @@ use runner_core::model::Status;
 
 #[test]
 fn a_green_run_says_so_in_one_sentence_and_speaks_of_no_trouble() {
-    let (_folder, desk) = desk();
-    let report = Script::new(&desk, "run_suite", &[])
+    let (_folder, workspace) = workspace();
+    let report = Script::new(&workspace, "run_suite", &[])
         .row("tests/test_a.py::t", Outcome::Passed)
         .row("tests/test_a.py::s", Outcome::Skipped)
         .completed(0)
         .done();
-    let answer = run_suite::answer(&desk, &report).unwrap();
+    let answer = run_suite::answer(&workspace, &report).unwrap();
     assert_eq!(answer.headline(), "2 tests: 1 passed, 1 skipped in 1.2 s.");
     let json = json(&answer);
     assert_eq!(
@@ -44,14 +44,14 @@ fn a_green_run_says_so_in_one_sentence_and_speaks_of_no_trouble() {
 
 #[test]
 fn failures_come_with_ready_calls_and_the_variables_they_speak_of() {
-    let (_folder, desk) = desk();
-    let report = Script::new(&desk, "run_suite", &["tests"])
+    let (_folder, workspace) = workspace();
+    let report = Script::new(&workspace, "run_suite", &["tests"])
         .row("tests/test_a.py::ok", Outcome::Passed)
         .failed("tests/test_a.py::a", "KeyError: 'DATABASE_URL'")
         .failed("tests/test_a.py::b", "assert 1 == 2")
         .completed(1)
         .done();
-    let answer = run_suite::answer(&desk, &report).unwrap();
+    let answer = run_suite::answer(&workspace, &report).unwrap();
     assert_eq!(answer.status, Status::Failed);
     assert_eq!(answer.headline(), "3 tests: 1 passed, 2 failed in 1.2 s.");
     assert_eq!(answer.environment.dropped_variables, ["DATABASE_URL"]);
@@ -67,8 +67,8 @@ fn failures_come_with_ready_calls_and_the_variables_they_speak_of() {
 
 #[test]
 fn a_collector_that_failed_is_a_row_and_is_named_again() {
-    let (_folder, desk) = desk();
-    let report = Script::new(&desk, "run_suite", &[])
+    let (_folder, workspace) = workspace();
+    let report = Script::new(&workspace, "run_suite", &[])
         .collector("tests/test_b.py", "SyntaxError: invalid syntax")
         .end(
             exit(2),
@@ -80,7 +80,7 @@ fn a_collector_that_failed_is_a_row_and_is_named_again() {
             "tail",
         )
         .done();
-    let json = json(&run_suite::answer(&desk, &report).unwrap());
+    let json = json(&run_suite::answer(&workspace, &report).unwrap());
     assert_eq!(json["status"], "broken");
     assert_eq!(json["tests"][0]["outcome"], "error");
     assert_eq!(json["tests"][0]["phase"], "collect");
@@ -95,8 +95,8 @@ fn a_collector_that_failed_is_a_row_and_is_named_again() {
 
 #[test]
 fn a_time_limit_keeps_the_rows_and_names_what_was_running() {
-    let (_folder, desk) = desk();
-    let report = Script::new(&desk, "run_suite", &[])
+    let (_folder, workspace) = workspace();
+    let report = Script::new(&workspace, "run_suite", &[])
         .tell(TestEvent::Counted {
             selected: 5,
             deselected: 0,
@@ -108,11 +108,11 @@ fn a_time_limit_keeps_the_rows_and_names_what_was_running() {
             Ending::because(EndingKind::Cut, ExitMeaning::Other, "killed"),
             "tail",
         )
-        .cause(EndCause::TimedOut {
+        .cause(StopReason::TimedOut {
             limit_ms: 6_000,
             unanswered: None,
         });
-    let answer = run_suite::answer(&desk, &report).unwrap();
+    let answer = run_suite::answer(&workspace, &report).unwrap();
     assert!(answer.timed_out);
     assert_eq!((answer.exit_code, answer.signal), (None, Some(9)));
     assert_eq!(answer.never_started, Some(3));
@@ -130,15 +130,15 @@ fn a_time_limit_keeps_the_rows_and_names_what_was_running() {
 
 #[test]
 fn nothing_to_run_is_an_error_answer_with_what_is_known() {
-    let (_folder, desk) = desk();
-    let report = Script::new(&desk, "run_suite", &["-k nothing"])
+    let (_folder, workspace) = workspace();
+    let report = Script::new(&workspace, "run_suite", &["-k nothing"])
         .tell(TestEvent::Counted {
             selected: 0,
             deselected: 4,
         })
         .completed(5)
         .done();
-    let error = run_suite::answer(&desk, &report).unwrap_err();
+    let error = run_suite::answer(&workspace, &report).unwrap_err();
     assert_eq!(errors(&error), (ErrorKind::NoTests, "no_tests", 5));
     let json = json(&error);
     assert_eq!(json["status"], "no_tests");
@@ -158,17 +158,17 @@ fn nothing_to_run_is_an_error_answer_with_what_is_known() {
 
 #[test]
 fn a_framework_that_does_not_come_to_a_test_is_an_error_answer() {
-    let (_folder, desk) = desk();
+    let (_folder, workspace) = workspace();
     let ending = Ending::because(
         EndingKind::Broken,
         ExitMeaning::Other,
         "unrecognized arguments: --cov-branch",
     )
     .with_hint("take it out of addopts");
-    let report = Script::new(&desk, "run_suite", &[])
+    let report = Script::new(&workspace, "run_suite", &[])
         .end(exit(4), ending, "usage: …")
         .done();
-    let error = run_suite::answer(&desk, &report).unwrap_err();
+    let error = run_suite::answer(&workspace, &report).unwrap_err();
     assert_eq!(errors(&error), (ErrorKind::Broken, "broken", 2));
     assert_eq!(error.error.hint.as_deref(), Some("take it out of addopts"));
     assert_eq!(error.known.output_tail.as_deref(), Some("usage: …"));
@@ -176,29 +176,29 @@ fn a_framework_that_does_not_come_to_a_test_is_an_error_answer() {
 
 #[test]
 fn what_the_engine_could_not_begin_keeps_its_code() {
-    let (_folder, desk) = desk();
-    let report = Script::new(&desk, "run_suite", &[]).cause(EndCause::Failed {
+    let (_folder, workspace) = workspace();
+    let report = Script::new(&workspace, "run_suite", &[]).cause(StopReason::Failed {
         code: "no_program".into(),
         message: "could not start python".into(),
         hint: None,
     });
-    let error = run_suite::answer(&desk, &report).unwrap_err();
+    let error = run_suite::answer(&workspace, &report).unwrap_err();
     assert_eq!(errors(&error), (ErrorKind::Broken, "no_program", 2));
 }
 
 #[test]
 fn no_answer_has_a_field_that_envelopes_use() {
-    let (_folder, desk) = desk();
-    let report = Script::new(&desk, "run_suite", &[])
+    let (_folder, workspace) = workspace();
+    let report = Script::new(&workspace, "run_suite", &[])
         .failed("tests/test_a.py::t", "boom")
         .completed(1)
         .done();
     let answers = [
-        json(&run_suite::answer(&desk, &report).unwrap()),
+        json(&run_suite::answer(&workspace, &report).unwrap()),
         json(
             &run_single::answer(
-                &desk,
-                &Script::new(&desk, "run_single", &["t.py::t"])
+                &workspace,
+                &Script::new(&workspace, "run_single", &["t.py::t"])
                     .row("t.py::t", Outcome::Passed)
                     .completed(0)
                     .done(),

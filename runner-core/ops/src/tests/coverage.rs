@@ -22,13 +22,13 @@ fn measured(percents: &[(&str, f64)]) -> TestEvent {
 
 #[test]
 fn coverage_answers_with_rounded_percents_and_shows_failing_tests() {
-    let (_folder, desk) = desk();
-    let report = Script::new(&desk, "get_coverage", &[])
+    let (_folder, workspace) = workspace();
+    let report = Script::new(&workspace, "get_coverage", &[])
         .failed("tests/test_a.py::t", "boom")
         .tell(measured(&[("src/b.py", 62.499), ("src/a.py", 100.0)]))
         .completed(1)
         .done();
-    let answer = get_coverage::answer(&desk, &report).unwrap();
+    let answer = get_coverage::answer(&workspace, &report).unwrap();
     let json = json(&answer);
     assert_eq!(json["overall_percent"], 61.24);
     assert_eq!(
@@ -48,14 +48,14 @@ fn coverage_answers_with_rounded_percents_and_shows_failing_tests() {
 
 #[test]
 fn coverage_below_wanted_paths_goes_by_whole_path_parts() {
-    let (_folder, desk) = desk();
+    let (_folder, workspace) = workspace();
     let answer = || {
-        let report = Script::new(&desk, "get_coverage", &[])
+        let report = Script::new(&workspace, "get_coverage", &[])
             .row("tests/test_a.py::t", Outcome::Passed)
             .tell(measured(&[("src/a/x.py", 50.0), ("src/ab.py", 10.0)]))
             .completed(0)
             .done();
-        get_coverage::answer(&desk, &report).unwrap()
+        get_coverage::answer(&workspace, &report).unwrap()
     };
     let wanted = |paths: &[&str]| {
         let mut answer = answer();
@@ -81,16 +81,16 @@ fn coverage_below_wanted_paths_goes_by_whole_path_parts() {
 
 #[test]
 fn coverage_without_figures_is_an_error_and_over_the_limit_an_answer_without_files() {
-    let (_folder, desk) = desk();
-    let start = || Script::new(&desk, "get_coverage", &[]).row("tests/test_a.py::t", Outcome::Passed);
-    let none = get_coverage::answer(&desk, &start().completed(0).done()).unwrap_err();
+    let (_folder, workspace) = workspace();
+    let start = || Script::new(&workspace, "get_coverage", &[]).row("tests/test_a.py::t", Outcome::Passed);
+    let none = get_coverage::answer(&workspace, &start().completed(0).done()).unwrap_err();
     assert_eq!(errors(&none), (ErrorKind::Broken, "no_coverage", 2));
     let cut = Ending::because(EndingKind::Cut, ExitMeaning::Other, "killed");
-    let report = start().end(killed(true), cut, "").cause(EndCause::TimedOut {
+    let report = start().end(killed(true), cut, "").cause(StopReason::TimedOut {
         limit_ms: 1000,
         unanswered: None,
     });
-    let answer = get_coverage::answer(&desk, &report).unwrap();
+    let answer = get_coverage::answer(&workspace, &report).unwrap();
     assert!(answer.timed_out && answer.files.is_empty() && answer.overall_percent.is_none());
     assert_eq!(answer.hint.as_deref(), Some("Narrow it with `selector`."));
     assert_eq!(answer.totals.total(), 1);
@@ -98,22 +98,22 @@ fn coverage_without_figures_is_an_error_and_over_the_limit_an_answer_without_fil
 
 #[test]
 fn a_list_names_the_tests_and_what_could_not_be_collected() {
-    let (_folder, desk) = desk();
+    let (_folder, workspace) = workspace();
     let found = |nodeid: &str| TestEvent::Found {
         nodeid: nodeid.into(),
         location: None,
     };
     let start = || {
-        Script::new(&desk, "list_tests", &[])
+        Script::new(&workspace, "list_tests", &[])
             .tell(found("a.py::t[x::y]"))
             .tell(found("a.py::u"))
     };
-    let whole = list_tests::answer(&desk, &start().completed(0).done()).unwrap();
+    let whole = list_tests::answer(&workspace, &start().completed(0).done()).unwrap();
     assert_eq!(whole.headline(), "2 tests in 1 file.");
     assert_eq!((whole.status, whole.exit()), ("done", 0));
     let part = start().collector("b.py", "SyntaxError").completed(2).done();
-    let part = list_tests::answer(&desk, &part).unwrap();
+    let part = list_tests::answer(&workspace, &part).unwrap();
     assert_eq!((part.status, part.exit()), ("incomplete", 2));
-    let nothing = Script::new(&desk, "list_tests", &[]).completed(5).done();
-    assert_eq!(list_tests::answer(&desk, &nothing).unwrap_err().exit(), 5);
+    let nothing = Script::new(&workspace, "list_tests", &[]).completed(5).done();
+    assert_eq!(list_tests::answer(&workspace, &nothing).unwrap_err().exit(), 5);
 }

@@ -3,14 +3,14 @@
 mod answers;
 mod arguments;
 mod coverage;
-mod orders;
 mod pages;
 mod single;
+mod specs;
 
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Desk, ErrorKind, LiveRuns, OpError};
+use super::{ErrorKind, LiveRuns, OpError, Workspace};
 use engine::config::{Settings, Suite};
 use engine::environment::Environment;
 use engine::policy::Policy;
@@ -19,7 +19,7 @@ use engine::run::Engine;
 use process::Supervisor;
 use runner_core::affected::{AffectedFinder, AffectedTests};
 use runner_core::backend::{BackendError, BackendInfo, Capability, OutputReader, RunRequest, TestBackend};
-use runner_core::event::{EndCause, Ending, EndingKind, ExitMeaning, RunEvent, TestEvent};
+use runner_core::event::{Ending, EndingKind, ExitMeaning, RunEvent, StopReason, TestEvent};
 use runner_core::facts::{Project, RunFacts};
 use runner_core::model::{CollectionError, Failure, Outcome, Phase, TestResult};
 use runner_core::plan::{Plan, StepExit};
@@ -63,13 +63,13 @@ impl AffectedFinder for Finder {
     }
 }
 
-fn desk_of(root: &Path, suites: Vec<Suite>) -> Desk {
+fn workspace_of(root: &Path, suites: Vec<Suite>) -> Workspace {
     let environment = Environment::default();
     let supervisor = Supervisor {
         program: "/nonexistent".into(),
         args: Vec::new(),
     };
-    Desk {
+    Workspace {
         root: root.canonicalize().unwrap(),
         settings: Ok(Arc::new(Settings {
             suites,
@@ -87,13 +87,13 @@ fn desk_of(root: &Path, suites: Vec<Suite>) -> Desk {
     }
 }
 
-/// A repository with `tests/test_a.py`, and a desk for it with one suite.
-fn desk() -> (tempfile::TempDir, Desk) {
+/// A repository with `tests/test_a.py`, and a workspace for it with one suite.
+fn workspace() -> (tempfile::TempDir, Workspace) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("tests")).unwrap();
     std::fs::write(folder.path().join("tests/test_a.py"), "").unwrap();
-    let desk = desk_of(folder.path(), vec![Suite::new("unit", vec!["paper".into()])]);
-    (folder, desk)
+    let workspace = workspace_of(folder.path(), vec![Suite::new("unit", vec!["paper".into()])]);
+    (folder, workspace)
 }
 
 /// Writes a record by hand.
@@ -103,15 +103,15 @@ struct Script {
 }
 
 impl Script {
-    fn new(desk: &Desk, tool: &str, selection: &[&str]) -> Self {
+    fn new(workspace: &Workspace, tool: &str, selection: &[&str]) -> Self {
         let facts = RunFacts {
             run_id: "r1".into(),
             suite: "unit".into(),
             backend: "paper".into(),
             tool: tool.into(),
             selection: selection.iter().map(|&word| word.to_owned()).collect(),
-            root: desk.root.clone(),
-            cwd: desk.root.clone(),
+            root: workspace.root.clone(),
+            cwd: workspace.root.clone(),
             timeout_s: Some(300.0),
             dropped_variables: vec!["DATABASE_URL".into(), "OTHER".into()],
             ..RunFacts::default()
@@ -194,10 +194,10 @@ impl Script {
     }
 
     fn done(self) -> Report {
-        self.cause(EndCause::Done)
+        self.cause(StopReason::Done)
     }
 
-    fn cause(mut self, cause: EndCause) -> Report {
+    fn cause(mut self, cause: StopReason) -> Report {
         self.events.push(RunEvent::Finished {
             cause,
             duration_s: 1.234_56,

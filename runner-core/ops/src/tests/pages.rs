@@ -17,17 +17,17 @@ fn events(report_of: Script, run_id: &str) -> Vec<RunEvent> {
 }
 
 /// Enters a run with the record so far.
-fn enter(desk: &Desk, script: Script) -> (String, crate::live::Recording, Cancel) {
+fn enter(workspace: &Workspace, script: Script) -> (String, crate::live::Recording, Cancel) {
     let (run_id, cancel) = (new_run_id(), Cancel::new());
-    let recording = desk.live.begin(&run_id, "run_suite", cancel.clone());
+    let recording = workspace.live.begin(&run_id, "run_suite", cancel.clone());
     for event in events(script, &run_id) {
         recording.report().add(&event);
     }
     (run_id, recording, cancel)
 }
 
-async fn page(desk: &Desk, arguments: get_run::Arguments) -> Result<get_run::Page, OpError> {
-    match get_run::run(desk, arguments, Cancel::new()).await? {
+async fn page(workspace: &Workspace, arguments: get_run::Arguments) -> Result<get_run::Page, OpError> {
+    match get_run::run(workspace, arguments, Cancel::new()).await? {
         Answer::GetRun(page) => Ok(*page),
         other => panic!("no page: {other:?}"),
     }
@@ -40,8 +40,8 @@ fn of(run_id: &str) -> get_run::Arguments {
     }
 }
 
-fn three(desk: &Desk) -> Script {
-    Script::new(desk, "run_suite", &[])
+fn three(workspace: &Workspace) -> Script {
+    Script::new(workspace, "run_suite", &[])
         .tell(TestEvent::Counted {
             selected: 9,
             deselected: 0,
@@ -53,9 +53,9 @@ fn three(desk: &Desk) -> Script {
 
 #[tokio::test]
 async fn a_run_that_goes_on_tells_how_far_it_is_and_shows_its_failures() {
-    let (_folder, desk) = desk();
-    let (run_id, _recording, _cancel) = enter(&desk, three(&desk).started("a.py::four"));
-    let page = page(&desk, of(&run_id)).await.unwrap();
+    let (_folder, workspace) = workspace();
+    let (run_id, _recording, _cancel) = enter(&workspace, three(&workspace).started("a.py::four"));
+    let page = page(&workspace, of(&run_id)).await.unwrap();
     assert_eq!(page.status, Status::Running);
     let progress = page.progress.clone().unwrap();
     assert_eq!(
@@ -72,20 +72,22 @@ async fn a_run_that_goes_on_tells_how_far_it_is_and_shows_its_failures() {
 
 #[tokio::test]
 async fn waiting_ends_with_the_run_or_with_the_patience() {
-    let (_folder, desk) = desk();
-    let (run_id, recording, _cancel) = enter(&desk, three(&desk));
+    let (_folder, workspace) = workspace();
+    let (run_id, recording, _cancel) = enter(&workspace, three(&workspace));
     let patient = |wait| get_run::Arguments { wait, ..of(&run_id) };
-    let impatient = page(&desk, patient(Duration::from_millis(10))).await.unwrap();
+    let impatient = page(&workspace, patient(Duration::from_millis(10)))
+        .await
+        .unwrap();
     assert_eq!(impatient.status, Status::Running);
     let ended = async {
         recording.report().add(&RunEvent::Finished {
-            cause: EndCause::Done,
+            cause: StopReason::Done,
             duration_s: 1.0,
         });
         drop(recording);
     };
     let (answer, ()) = tokio::join!(
-        get_run::run(&desk, patient(Duration::from_secs(60)), Cancel::new()),
+        get_run::run(&workspace, patient(Duration::from_secs(60)), Cancel::new()),
         ended
     );
     assert!(
@@ -96,8 +98,8 @@ async fn waiting_ends_with_the_run_or_with_the_patience() {
 
 #[tokio::test]
 async fn pages_reach_every_row_once() {
-    let (_folder, desk) = desk();
-    let (run_id, recording, _cancel) = enter(&desk, three(&desk));
+    let (_folder, workspace) = workspace();
+    let (run_id, recording, _cancel) = enter(&workspace, three(&workspace));
     drop(recording);
     let mut seen = Vec::new();
     let mut cursor = None;
@@ -108,7 +110,7 @@ async fn pages_reach_every_row_once() {
             cursor,
             ..of(&run_id)
         };
-        let page = page(&desk, arguments).await.unwrap();
+        let page = page(&workspace, arguments).await.unwrap();
         assert_eq!(page.matching, Some(3));
         seen.extend(page.tests.into_iter().map(|row| row.nodeid));
         match page.cursor {
@@ -121,37 +123,42 @@ async fn pages_reach_every_row_once() {
 
 #[tokio::test]
 async fn rows_are_found_by_outcome_by_part_and_by_id() {
-    let (_folder, desk) = desk();
-    let (run_id, recording, _cancel) = enter(&desk, three(&desk));
+    let (_folder, workspace) = workspace();
+    let (run_id, recording, _cancel) = enter(&workspace, three(&workspace));
     drop(recording);
     let failures = get_run::Arguments {
         part: Some(get_run::Part::Failures),
         ..of(&run_id)
     };
-    assert_eq!(page(&desk, failures).await.unwrap().tests[0].nodeid, "a.py::two");
+    assert_eq!(
+        page(&workspace, failures).await.unwrap().tests[0].nodeid,
+        "a.py::two"
+    );
     let passed = get_run::Arguments {
         outcome: Some(Outcome::Passed),
         ..of(&run_id)
     };
-    assert_eq!(page(&desk, passed).await.unwrap().matching, Some(2));
+    assert_eq!(page(&workspace, passed).await.unwrap().matching, Some(2));
     let one = get_run::Arguments {
         nodeid: Some("a.py::one".into()),
         ..of(&run_id)
     };
-    assert_eq!(page(&desk, one).await.unwrap().matching, Some(1));
+    assert_eq!(page(&workspace, one).await.unwrap().matching, Some(1));
     let typo = get_run::Arguments {
         nodeid: Some("a.py::twoo".into()),
         ..of(&run_id)
     };
-    let error = page(&desk, typo).await.unwrap_err();
+    let error = page(&workspace, typo).await.unwrap_err();
     assert_eq!(error.error.hint.as_deref(), Some("Did you mean `a.py::two`?"));
 }
 
 #[tokio::test]
 async fn ids_that_are_none_never_come_near_the_disk() {
-    let (_folder, desk) = desk();
+    let (_folder, workspace) = workspace();
     for bad in ["../../etc", "", "x y", &new_run_id(), "last"] {
-        let error = get_run::run(&desk, of(bad), Cancel::new()).await.unwrap_err();
+        let error = get_run::run(&workspace, of(bad), Cancel::new())
+            .await
+            .unwrap_err();
         assert_eq!(
             (error.error.code.as_str(), error.exit()),
             ("no_such_run", 4),
@@ -162,8 +169,8 @@ async fn ids_that_are_none_never_come_near_the_disk() {
 
 #[tokio::test]
 async fn cancelling_waits_for_the_end_and_a_second_time_tells_that_it_had_ended() {
-    let (_folder, desk) = desk();
-    let (run_id, recording, cancel) = enter(&desk, three(&desk));
+    let (_folder, workspace) = workspace();
+    let (run_id, recording, cancel) = enter(&workspace, three(&workspace));
     let work = async {
         cancel.asked().await;
         drop(recording);
@@ -171,12 +178,14 @@ async fn cancelling_waits_for_the_end_and_a_second_time_tells_that_it_had_ended(
     let arguments = || cancel_run::Arguments {
         run_id: run_id.clone(),
     };
-    let (answer, ()) = tokio::join!(cancel_run::run(&desk, arguments()), work);
+    let (answer, ()) = tokio::join!(cancel_run::run(&workspace, arguments()), work);
     let answer = answer.unwrap();
     assert_eq!((answer.status, answer.cancelled), (Status::Cancelled, true));
-    let again = cancel_run::run(&desk, arguments()).await.unwrap();
+    let again = cancel_run::run(&workspace, arguments()).await.unwrap();
     assert_eq!((again.status, again.cancelled), (Status::Cancelled, false));
-    let kept = get_run::run(&desk, of(&run_id), Cancel::new()).await.unwrap();
+    let kept = get_run::run(&workspace, of(&run_id), Cancel::new())
+        .await
+        .unwrap();
     let Answer::RunSuite(kept) = kept else {
         panic!("{kept:?}")
     };

@@ -6,17 +6,17 @@ use crate::{run_n_times, run_single};
 use runner_core::model::Status;
 
 fn single(
-    desk: &Desk,
+    workspace: &Workspace,
     id: &str,
     script: impl FnOnce(Script) -> Report,
 ) -> Result<run_single::Answer, OpError> {
-    run_single::answer(desk, &script(Script::new(desk, "run_single", &[id])))
+    run_single::answer(workspace, &script(Script::new(workspace, "run_single", &[id])))
 }
 
 #[test]
 fn one_test_answers_with_its_failure_in_full() {
-    let (_folder, desk) = desk();
-    let answer = single(&desk, "tests/test_a.py::t", |script| {
+    let (_folder, workspace) = workspace();
+    let answer = single(&workspace, "tests/test_a.py::t", |script| {
         script
             .failed("tests/test_a.py::t", "assert 1 == 2")
             .completed(1)
@@ -26,7 +26,7 @@ fn one_test_answers_with_its_failure_in_full() {
     assert_eq!(answer.headline(), "tests/test_a.py::t: failed.");
     assert_eq!(answer.output.as_deref(), Some("assert 1 == 2"));
     assert!(answer.tests.is_empty());
-    let passed = single(&desk, "tests/test_a.py::t", |script| {
+    let passed = single(&workspace, "tests/test_a.py::t", |script| {
         script
             .row("tests/test_a.py::t", Outcome::Passed)
             .completed(0)
@@ -41,8 +41,8 @@ fn one_test_answers_with_its_failure_in_full() {
 
 #[test]
 fn a_base_id_answers_with_all_its_parameters_and_the_worst() {
-    let (_folder, desk) = desk();
-    let answer = single(&desk, "tests/test_a.py::p", |script| {
+    let (_folder, workspace) = workspace();
+    let answer = single(&workspace, "tests/test_a.py::p", |script| {
         script
             .row("tests/test_a.py::p[1]", Outcome::Passed)
             .failed("tests/test_a.py::p[2]", "boom")
@@ -56,7 +56,7 @@ fn a_base_id_answers_with_all_its_parameters_and_the_worst() {
         (answer.nodeid.as_str(), answer.tests.len()),
         ("tests/test_a.py::p", 3)
     );
-    let skipped = single(&desk, "tests/test_a.py::p", |script| {
+    let skipped = single(&workspace, "tests/test_a.py::p", |script| {
         script
             .row("tests/test_a.py::p[1]", Outcome::Skipped)
             .row("tests/test_a.py::p[2]", Outcome::Skipped)
@@ -69,10 +69,10 @@ fn a_base_id_answers_with_all_its_parameters_and_the_worst() {
 
 #[test]
 fn a_test_that_never_reported_is_never_called_passed() {
-    let (_folder, desk) = desk();
+    let (_folder, workspace) = workspace();
     let id = "tests/test_a.py::t";
     let cut = || Ending::because(EndingKind::Cut, ExitMeaning::Other, "the process died");
-    let crashed = single(&desk, id, |script| {
+    let crashed = single(&workspace, id, |script| {
         script.started(id).end(killed(false), cut(), "Fatal").done()
     })
     .unwrap();
@@ -81,18 +81,18 @@ fn a_test_that_never_reported_is_never_called_passed() {
         (SingleOutcome::Crashed, Status::Broken)
     );
     assert_eq!(crashed.output.as_deref().map(str::trim), Some("Fatal"));
-    let hung = single(&desk, id, |script| {
+    let hung = single(&workspace, id, |script| {
         script
             .started(id)
             .end(killed(true), cut(), "")
-            .cause(EndCause::TimedOut {
+            .cause(StopReason::TimedOut {
                 limit_ms: 1000,
                 unanswered: None,
             })
     })
     .unwrap();
     assert_eq!((hung.outcome, hung.timed_out), (SingleOutcome::Timeout, true));
-    let unimported = single(&desk, id, |script| {
+    let unimported = single(&workspace, id, |script| {
         script
             .collector("tests/test_a.py", "ImportError")
             .end(exit(2), cut(), "")
@@ -101,7 +101,7 @@ fn a_test_that_never_reported_is_never_called_passed() {
     .unwrap();
     assert_eq!(unimported.outcome, SingleOutcome::NotCollected);
     assert_eq!(unimported.message.as_deref(), Some("ImportError"));
-    let other = single(&desk, id, |script| {
+    let other = single(&workspace, id, |script| {
         script
             .row("tests/test_a.py::not_t", Outcome::Passed)
             .completed(0)
@@ -115,10 +115,10 @@ fn a_test_that_never_reported_is_never_called_passed() {
 
 #[test]
 fn the_flake_rate_counts_only_runs_that_reached_the_test() {
-    let (_folder, desk) = desk();
+    let (_folder, workspace) = workspace();
     let id = "tests/test_a.py::t";
     let broken = || Ending::because(EndingKind::Broken, ExitMeaning::Other, "internal error");
-    let report = Script::new(&desk, "run_n_times", &[id])
+    let report = Script::new(&workspace, "run_n_times", &[id])
         .row(id, Outcome::Passed)
         .completed(0)
         .failed(id, "boom")
@@ -127,7 +127,7 @@ fn the_flake_rate_counts_only_runs_that_reached_the_test() {
         .row(id, Outcome::Passed)
         .completed(0)
         .done();
-    let answer = run_n_times::answer(&desk, &report).unwrap();
+    let answer = run_n_times::answer(&workspace, &report).unwrap();
     let json = json(&answer);
     assert_eq!(
         json["outcomes"],
@@ -149,51 +149,51 @@ fn the_flake_rate_counts_only_runs_that_reached_the_test() {
 
 #[test]
 fn runs_that_never_reached_the_test_have_no_rate() {
-    let (_folder, desk) = desk();
+    let (_folder, workspace) = workspace();
     let id = "tests/test_a.py::t";
     let broken = Ending::because(
         EndingKind::Broken,
         ExitMeaning::Other,
         "conftest.py cannot be imported",
     );
-    let report = Script::new(&desk, "run_n_times", &[id])
+    let report = Script::new(&workspace, "run_n_times", &[id])
         .end(exit(4), broken, "")
-        .cause(EndCause::Cancelled {
+        .cause(StopReason::Cancelled {
             by: "run_n_times".into(),
         });
-    let error = run_n_times::answer(&desk, &report).unwrap_err();
+    let error = run_n_times::answer(&workspace, &report).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Broken);
     assert!(
         error.headline().contains("conftest.py cannot be imported"),
         "{}",
         error.headline()
     );
-    let missing = Script::new(&desk, "run_n_times", &[id])
+    let missing = Script::new(&workspace, "run_n_times", &[id])
         .completed(5)
-        .cause(EndCause::Cancelled {
+        .cause(StopReason::Cancelled {
             by: "run_n_times".into(),
         });
     assert_eq!(
-        run_n_times::answer(&desk, &missing).unwrap_err().kind,
+        run_n_times::answer(&workspace, &missing).unwrap_err().kind,
         ErrorKind::NoTests
     );
 }
 
 #[test]
 fn an_iteration_cut_by_the_limit_for_all_of_them_does_not_count() {
-    let (_folder, desk) = desk();
+    let (_folder, workspace) = workspace();
     let id = "tests/test_a.py::t";
     let cut = Ending::because(EndingKind::Cut, ExitMeaning::Other, "killed");
-    let report = Script::new(&desk, "run_n_times", &[id])
+    let report = Script::new(&workspace, "run_n_times", &[id])
         .row(id, Outcome::Passed)
         .completed(0)
         .started(id)
         .end(killed(true), cut, "")
-        .cause(EndCause::TimedOut {
+        .cause(StopReason::TimedOut {
             limit_ms: 2000,
             unanswered: None,
         });
-    let answer = run_n_times::answer(&desk, &report).unwrap();
+    let answer = run_n_times::answer(&workspace, &report).unwrap();
     assert_eq!((answer.runs, answer.valid, answer.passed), (1, 1, 1));
     assert!(answer.timed_out);
 }

@@ -49,7 +49,7 @@ pub(super) enum FromSupervisor {
     /// The job's main process is gone. Others may still be alive.
     MainGone(MainExit),
     /// Nothing of the job is alive, but for `survivors`.
-    Done(Ended),
+    Done(JobEnd),
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -68,7 +68,7 @@ pub(super) struct MainExit {
 
 /// How the whole job ended.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Ended {
+pub(super) struct JobEnd {
     pub(super) timed_out: bool,
     pub(super) cancelled: bool,
     pub(super) leaked: Vec<String>,

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::control::{Ended, MainExit};
+use super::control::{JobEnd, MainExit};
 use super::orphans::{self, Lost};
-use super::run::Heard;
+use super::run::SupervisorState;
 use crate::Job;
 
 /// For a sweep.
@@ -15,12 +15,17 @@ const SWEEP: Duration = Duration::from_millis(900);
 
 /// Ends what the supervising process looked after and says what became of the run, with a note in words. The
 /// supervising process must be dead already.
-pub(super) async fn account(job: &Job, heard: &mut Heard, lost: Lost, started: Instant) -> (Ended, String) {
+pub(super) async fn account(
+    job: &Job,
+    heard: &mut SupervisorState,
+    lost: Lost,
+    started: Instant,
+) -> (JobEnd, String) {
     let overdue = job.deadline.is_some_and(|deadline| Instant::now() >= deadline);
     let pid = heard.pid;
     let sweep = tokio::task::spawn_blocking(move || orphans::sweep(pid, lost, SWEEP));
     let swept = sweep.await.unwrap_or_default();
-    let mut ended = Ended {
+    let mut ended = JobEnd {
         timed_out: false,
         cancelled: false,
         leaked: Vec::new(),

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until};
 
-use super::control::{Ended, FromSupervisor, MainExit, Refused, Task, ToSupervisor, monotonic};
+use super::control::{FromSupervisor, JobEnd, MainExit, Refused, Task, ToSupervisor, monotonic};
 use super::link::Link;
 use super::lost;
 use super::supervise::{LEAK_GRACE, LINGER};
 use crate::output::{self, ChildEnds, Output};
-use crate::{Cancel, Exited, Job, LineSink, ProcessError, Supervisor};
+use crate::{Cancel, Job, JobExit, LineSink, ProcessError, Supervisor};
 use runner_core::plan::StepExit;
 
 /// After the grace: what the supervising process may take for asking for stacks, killing and answering. Then the
@@ -28,9 +28,9 @@ pub(crate) async fn run(
     job: Job,
     cancel: &Cancel,
     sink: LineSink<'_>,
-) -> Result<Exited, ProcessError> {
+) -> Result<JobExit, ProcessError> {
     if cancel.is_asked() {
-        return Ok(Exited::never_started(job));
+        return Ok(JobExit::never_started(job));
     }
     let opened = output::open(&job)?;
     run_opened(supervisor, job, opened, cancel, sink).await
@@ -42,7 +42,7 @@ pub(crate) async fn run_opened(
     (output, ends): (Output, ChildEnds),
     cancel: &Cancel,
     sink: LineSink<'_>,
-) -> Result<Exited, ProcessError> {
+) -> Result<JobExit, ProcessError> {
     let started = Instant::now();
     let link = Link::start(supervisor, &ToSupervisor::Run(Box::new(task(&job))), ends).await?;
     let mut watch = Watch {
@@ -51,7 +51,7 @@ pub(crate) async fn run_opened(
         link,
         output,
         started,
-        heard: Heard::default(),
+        heard: SupervisorState::default(),
     };
     watch.listen(cancel, sink).await;
     watch.close(sink).await
@@ -79,11 +79,11 @@ fn task(job: &Job) -> Task {
 
 /// What the supervising process has said so far.
 #[derive(Debug, Default)]
-pub(super) struct Heard {
+pub(super) struct SupervisorState {
     pub(super) pid: Option<i32>,
     refused: Option<(Refused, i32)>,
     pub(super) main: Option<MainExit>,
-    ended: Option<Ended>,
+    ended: Option<JobEnd>,
     pub(super) asked_to_stop: bool,
     /// It said nothing for too long.
     pub(super) gave_up: bool,
@@ -94,7 +94,7 @@ struct Watch {
     link: Link,
     output: Output,
     started: Instant,
-    heard: Heard,
+    heard: SupervisorState,
     /// When the server gives the supervising process up.
     backstop: Option<Instant>,
 }
@@ -159,7 +159,7 @@ impl Watch {
     }
 
     /// The account of it all. Sweeps if the supervising process cannot answer for its job.
-    async fn close(mut self, sink: LineSink<'_>) -> Result<Exited, ProcessError> {
+    async fn close(mut self, sink: LineSink<'_>) -> Result<JobExit, ProcessError> {
         if let Some((what, errno)) = self.heard.refused {
             self.link.reap(REAP).await;
             return Err(refusal(&self.job, what, io::Error::from_raw_os_error(errno)));
@@ -198,7 +198,7 @@ impl Watch {
             leaked: ended.leaked,
             note,
         };
-        Ok(Exited {
+        Ok(JobExit {
             exit,
             dumps: ended.dumps,
             dropped_bytes: self.output.dropped(),

@@ -12,7 +12,7 @@ use rustix::process::{Pid, WaitOptions, WaitStatus, getpid};
 use super::cgroup::Cgroup;
 use super::child;
 use super::confine::Confined;
-use super::control::{Ended, FromSupervisor, MainExit, Refused, Task, ToSupervisor, monotonic};
+use super::control::{FromSupervisor, JobEnd, MainExit, Refused, Task, ToSupervisor, monotonic};
 use super::dump;
 use super::ending::{Family, kill_all, terminate};
 use super::inherited::{Control, Post};
@@ -73,7 +73,7 @@ fn supervise() -> io::Result<()> {
         control,
         signals,
         phase: Phase::Running,
-        ended: Ended::default(),
+        ended: JobEnd::default(),
         told: false,
     };
     run.supervise();
@@ -147,7 +147,7 @@ struct Run {
     deadline: Option<Instant>,
     most_processes: Option<usize>,
     phase: Phase,
-    ended: Ended,
+    ended: JobEnd,
     /// Whether the server knows how the main process ended.
     told: bool,
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::time::Duration;
 
-use process::{Cancel, Exited, Job, Limits, ProcessError, Supervisor};
+use process::{Cancel, Job, JobExit, Limits, ProcessError, Supervisor};
 use runner_core::plan::Stream;
 use tokio::time::Instant;
 
@@ -52,7 +52,7 @@ pub(crate) fn within(mut job: Job, limit: Duration) -> Job {
 
 /// Everything that a run gave.
 pub(crate) struct Outcome {
-    pub(crate) exited: Exited,
+    pub(crate) exited: JobExit,
     pub(crate) lines: Vec<(Stream, String)>,
     pub(crate) took: Duration,
 }
@@ -84,7 +84,7 @@ pub(crate) async fn run_until_a_line(
     job: Job,
     cancel: &Cancel,
     mut ask: impl FnMut(&Cancel) + Send,
-) -> Exited {
+) -> JobExit {
     let mut sink = |stream, _: Vec<String>| {
         if stream == Stream::Stdout {
             ask(cancel);

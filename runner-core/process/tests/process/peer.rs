@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use process::{Heard, Job, Peer, PeerEnd};
+use process::{Job, Peer, PeerExit, PeerOutput};
 
 use crate::common::{job, python, sh, supervisor};
 
@@ -12,8 +12,8 @@ fn start(job: Job) -> Peer {
     Peer::start(&supervisor(), job, 1 << 20).unwrap()
 }
 
-fn line(text: &str) -> Heard {
-    Heard::Line(text.as_bytes().to_vec())
+fn line(text: &str) -> PeerOutput {
+    PeerOutput::Line(text.as_bytes().to_vec())
 }
 
 #[test]
@@ -23,14 +23,14 @@ fn lines_go_both_ways_and_the_end_of_input_ends_it() {
     ));
     assert!(peer.send("a b", SOON, &mut |_| true));
     assert_eq!(peer.hear(SOON), line("<a b>"));
-    assert_eq!(peer.hear(Duration::from_millis(50)), Heard::Silence);
+    assert_eq!(peer.hear(Duration::from_millis(50)), PeerOutput::Silence);
     assert!(peer.send("c", SOON, &mut |_| true));
     assert_eq!(peer.hear(SOON), line("<c>"));
     let end = peer.end(SOON);
-    let expected = PeerEnd {
+    let expected = PeerExit {
         code: Some(3),
         stderr: vec!["bye".to_owned()],
-        ..PeerEnd::default()
+        ..PeerExit::default()
     };
     assert_eq!(end, expected);
 }
@@ -79,7 +79,7 @@ fn a_signal_of_its_own_is_told_with_the_last_lines_of_standard_error() {
     let mut peer = start(sh(
         "i=0; while [ $i -lt 20000 ]; do echo line $i >&2; i=$((i+1)); done; kill -SEGV $$",
     ));
-    assert_eq!(peer.hear(SOON), Heard::End);
+    assert_eq!(peer.hear(SOON), PeerOutput::End);
     let end = peer.kill(SOON);
     assert_eq!((end.signal, end.forced), (Some(11), false));
     assert_eq!(end.stderr.last().map(String::as_str), Some("line 19999"));
@@ -90,8 +90,8 @@ fn a_signal_of_its_own_is_told_with_the_last_lines_of_standard_error() {
 #[test]
 fn a_line_over_the_limit_is_given_up() {
     let mut peer = start(python("print('x' * 3_000_000)"));
-    assert!(matches!(peer.hear(SOON), Heard::TooLong(head) if head.starts_with(b"xxx")));
-    assert_eq!(peer.hear(SOON), Heard::End);
+    assert!(matches!(peer.hear(SOON), PeerOutput::TooLong(head) if head.starts_with(b"xxx")));
+    assert_eq!(peer.hear(SOON), PeerOutput::End);
     peer.kill(SOON);
 }
 
@@ -110,7 +110,7 @@ fn a_child_that_is_left_behind_goes_with_it() {
     let mark = format!("left{}", std::process::id());
     let mut peer = start(sh(&format!("setsid sh -c 'sleep 61; : {mark}' & echo ready")));
     assert_eq!(peer.hear(SOON), line("ready"));
-    assert_eq!(peer.hear(SOON), Heard::End);
+    assert_eq!(peer.hear(SOON), PeerOutput::End);
     assert_eq!(peer.end(SOON).code, Some(0));
     assert!(!is_running(&mark));
 }
@@ -118,7 +118,7 @@ fn a_child_that_is_left_behind_goes_with_it() {
 #[test]
 fn a_program_that_is_not_there_is_said_at_the_end() {
     let mut peer = start(job(&["/no/such/program"]));
-    assert_eq!(peer.hear(SOON), Heard::End);
+    assert_eq!(peer.hear(SOON), PeerOutput::End);
     let failed = peer.kill(SOON).failed.unwrap();
     assert!(failed.contains("could not start /no/such/program"), "{failed}");
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use process::{Parting, Session};
+use process::{Session, SessionExit};
 
 use crate::common::sh;
 
@@ -20,7 +20,7 @@ async fn lines_go_both_ways_and_closing_the_input_ends_it() {
         assert_eq!(session.line().await.unwrap(), Some(format!("got {word}")));
     }
     let parting = session.part(Duration::from_secs(10)).await;
-    let expected = Parting {
+    let expected = SessionExit {
         code: Some(3),
         stderr: "bye\n".to_owned(),
     };

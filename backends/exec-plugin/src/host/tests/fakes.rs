@@ -15,7 +15,7 @@ use runner_core::model::{Outcome, TestResult};
 use runner_core::plan::{Artifacts, Lines, Plan, Step, StepExit};
 use runner_core::wire::Session;
 
-use super::super::{Farewell, Launch, Parting, Received, Transport};
+use super::super::{Disconnect, Launch, Received, Shutdown, Transport};
 
 /// Every line is a passed test; a file `report` has one a line, too.
 pub(super) struct Words;
@@ -127,9 +127,9 @@ impl Transport for Pipes {
         }
     }
 
-    fn part(mut self: Box<Self>, _: Farewell) -> Parting {
+    fn part(mut self: Box<Self>, _: Shutdown) -> Disconnect {
         self.to = None;
-        Parting::default()
+        Disconnect::default()
     }
 }
 
@@ -139,7 +139,7 @@ pub(super) struct Script(pub(super) Vec<Vec<Received>>);
 pub(super) struct Scripted {
     turns: VecDeque<Vec<Received>>,
     now: VecDeque<Received>,
-    parting: Parting,
+    parting: Disconnect,
 }
 
 impl Launch for Script {
@@ -147,10 +147,10 @@ impl Launch for Script {
         Ok(Box::new(Scripted {
             turns: self.0.clone().into(),
             now: VecDeque::new(),
-            parting: Parting {
+            parting: Disconnect {
                 signal: Some(11),
                 stderr: (0..30).map(|n| format!("stderr {n}\u{1b}[2J")).collect(),
-                ..Parting::default()
+                ..Disconnect::default()
             },
         }))
     }
@@ -170,9 +170,9 @@ impl Transport for Scripted {
         })
     }
 
-    fn part(self: Box<Self>, farewell: Farewell) -> Parting {
-        Parting {
-            forced: farewell == Farewell::Now,
+    fn part(self: Box<Self>, farewell: Shutdown) -> Disconnect {
+        Disconnect {
+            forced: farewell == Shutdown::Now,
             ..self.parting
         }
     }

@@ -1,7 +1,7 @@
 //! Which string of which event is a text and which an identifier.
 
 use super::{Cleaner, make_visible};
-use runner_core::event::{EndCause, Ending, RunEvent, TestEvent};
+use runner_core::event::{Ending, RunEvent, StopReason, TestEvent};
 use runner_core::model::{Attempt, Location, TestResult};
 use runner_core::plan::StepExit;
 
@@ -83,12 +83,12 @@ impl Cleaner {
         self.optional(&mut ending.hint);
     }
 
-    fn cause(&mut self, cause: &mut EndCause) {
+    fn cause(&mut self, cause: &mut StopReason) {
         match cause {
-            EndCause::Done => {}
-            EndCause::TimedOut { unanswered, .. } => self.optional(unanswered),
-            EndCause::Cancelled { by } => self.text(by),
-            EndCause::Failed { message, hint, .. } => {
+            StopReason::Done => {}
+            StopReason::TimedOut { unanswered, .. } => self.optional(unanswered),
+            StopReason::Cancelled { by } => self.text(by),
+            StopReason::Failed { message, hint, .. } => {
                 self.text(message);
                 self.optional(hint);
             }

@@ -5,12 +5,12 @@
 //! names are made visible.
 
 mod events;
-mod plain;
 mod redact;
+mod strip_ansi;
 
-pub use plain::plain;
 pub use redact::{REDACTED, Redactor};
 use runner_core::visible::visible;
+pub use strip_ansi::strip_ansi;
 
 /// The most that is kept of one text (a message, a failure's text, a captured section), in bytes.
 const LONGEST_TEXT: usize = 64 * 1024;
@@ -44,7 +44,7 @@ impl Cleaner {
         if let Some(cut) = cut_middle(text, LONGEST_CLEANED) {
             *text = cut;
         }
-        if let std::borrow::Cow::Owned(clean) = plain(text) {
+        if let std::borrow::Cow::Owned(clean) = strip_ansi(text) {
             *text = clean;
         }
         if let Some(redactor) = &mut self.redactor
@@ -65,7 +65,7 @@ impl Cleaner {
 
     /// One line of a process's output: cleaned and redacted.
     pub fn line(&mut self, line: &str) -> String {
-        let line = plain(line);
+        let line = strip_ansi(line);
         match &mut self.redactor {
             Some(redactor) => redactor.line(&line).into_owned(),
             None => line.into_owned(),

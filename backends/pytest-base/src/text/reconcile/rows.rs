@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use runner_core::model::{CollectionError, Outcome, TestResult};
 
-use super::{Book, Pages, check};
+use super::{Candidate, SessionOutput, check};
 use crate::text::counts::category;
 use crate::text::entries::Timing;
 use crate::text::names;
@@ -16,7 +16,7 @@ use crate::text::word::Word;
 
 /// Rows by the progress lines if those fit and add up, else by the summary if that does, else by lines that do not all
 /// fit but add up to tests that ran. With none of these, what is known and a sentence why it is not enough.
-pub(super) fn from_text(pages: &Pages<'_>) -> (Vec<Book>, Vec<String>) {
+pub(super) fn from_text(pages: &SessionOutput<'_>) -> (Vec<Candidate>, Vec<String>) {
     let (mut books, mut wrong) = as_printed(pages);
     let all = books.len();
     books.retain(|book| !names::is_garbled(&book.result.nodeid));
@@ -29,7 +29,7 @@ pub(super) fn from_text(pages: &Pages<'_>) -> (Vec<Book>, Vec<String>) {
     (books, wrong)
 }
 
-fn as_printed(pages: &Pages<'_>) -> (Vec<Book>, Vec<String>) {
+fn as_printed(pages: &SessionOutput<'_>) -> (Vec<Candidate>, Vec<String>) {
     let rows = &pages.session.progress.rows;
     let difference = pages.said.differs_from(&pages.live);
     if !pages.lists.misused && difference.is_none() && rows.iter().all(|row| row.exact && !row.unknown_word) {
@@ -57,7 +57,7 @@ fn as_printed(pages: &Pages<'_>) -> (Vec<Book>, Vec<String>) {
 }
 
 /// Rows between prints, where nothing else was listed (`-s --no-summary`), if they add up.
-fn uncaptured(pages: &Pages<'_>) -> Option<Vec<Book>> {
+fn uncaptured(pages: &SessionOutput<'_>) -> Option<Vec<Candidate>> {
     let mut counts = pages.live.clone();
     let mut books = Vec::new();
     for row in &pages.session.progress.plain.rows {
@@ -67,7 +67,7 @@ fn uncaptured(pages: &Pages<'_>) -> Option<Vec<Book>> {
                 counts.add(category(*outcome));
             }
         }
-        books.push(Book {
+        books.push(Candidate {
             result: Box::new(session::result(row, nodeid)?),
             row: None,
         });
@@ -76,7 +76,7 @@ fn uncaptured(pages: &Pages<'_>) -> Option<Vec<Book>> {
 }
 
 /// Tests without any verdict that were set up and torn down (`--setup-only`).
-fn add_never_called(books: &mut Vec<Book>, pages: &Pages<'_>) {
+fn add_never_called(books: &mut Vec<Candidate>, pages: &SessionOutput<'_>) {
     let timings = &pages.lists.timings;
     let known: HashSet<String> = books.iter().map(|book| book.result.nodeid.clone()).collect();
     for nodeid in timings.order.iter().map(|nodeid| &**nodeid) {
@@ -86,16 +86,16 @@ fn add_never_called(books: &mut Vec<Book>, pages: &Pages<'_>) {
     }
 }
 
-fn never_called(nodeid: &str) -> Book {
+fn never_called(nodeid: &str) -> Candidate {
     let mut result = Box::new(TestResult::new(nodeid, Outcome::Skipped));
     result.message = Some(crate::text::NEVER_CALLED.to_owned());
-    Book { result, row: None }
+    Candidate { result, row: None }
 }
 
 /// One row for each test with a verdict. A test whose id was read by parts may stand in several progress rows.
-fn live(pages: &Pages<'_>, take: impl Fn(&Row) -> bool) -> Vec<Book> {
+fn live(pages: &SessionOutput<'_>, take: impl Fn(&Row) -> bool) -> Vec<Candidate> {
     let rows = &pages.session.progress.rows;
-    let mut books: Vec<Book> = Vec::with_capacity(rows.len());
+    let mut books: Vec<Candidate> = Vec::with_capacity(rows.len());
     let mut known: HashMap<&str, (usize, Cow<'_, Row>)> = HashMap::with_capacity(rows.len());
     for (place, (row, nodeid)) in rows.iter().zip(&pages.nodeids).enumerate() {
         let Some(nodeid) = nodeid.as_deref().filter(|_| take(row)) else {
@@ -110,7 +110,7 @@ fn live(pages: &Pages<'_>, take: impl Fn(&Row) -> bool) -> Vec<Book> {
             }
         } else if let Some(result) = session::result(row, nodeid) {
             known.insert(nodeid, (books.len(), Cow::Borrowed(row)));
-            books.push(Book {
+            books.push(Candidate {
                 result: Box::new(result),
                 row: Some(place),
             });
@@ -120,7 +120,7 @@ fn live(pages: &Pages<'_>, take: impl Fn(&Row) -> bool) -> Vec<Book> {
 }
 
 /// One row for each test that ran: listed under an outcome, or else skipped, if there are no more of them than skips.
-fn summary(pages: &Pages<'_>) -> (Vec<Book>, Vec<String>) {
+fn summary(pages: &SessionOutput<'_>) -> (Vec<Candidate>, Vec<String>) {
     let lists = &pages.lists;
     let mut listed: HashMap<&str, Row> = HashMap::new();
     for entry in &lists.summary.entries {
@@ -183,12 +183,12 @@ fn summary(pages: &Pages<'_>) -> (Vec<Book>, Vec<String>) {
         if let Some(place) = place {
             add_live(&mut row, &pages.session.progress.rows[place]);
         }
-        Some(Book {
+        Some(Candidate {
             result: Box::new(session::result(&row, nodeid)?),
             row: place,
         })
     };
-    let mut books: Vec<Book> = order.into_iter().filter_map(&mut book).collect();
+    let mut books: Vec<Candidate> = order.into_iter().filter_map(&mut book).collect();
     if unnamed.len() as u64 <= skips.saturating_sub(skipped_early) {
         return (books, Vec::new());
     }
@@ -228,9 +228,9 @@ pub(super) fn part(text: &str) -> String {
 /// sentences about tests that neither could decide.
 pub(super) fn from_exact(
     exact: Exact,
-    pages: &Pages<'_>,
+    pages: &SessionOutput<'_>,
     told: Option<&HashMap<String, Outcome>>,
-) -> (Vec<Book>, Vec<CollectionError>, Vec<String>) {
+) -> (Vec<Candidate>, Vec<CollectionError>, Vec<String>) {
     let places = places(pages);
     let mut undecided = Vec::new();
     let book = |mut result: Box<TestResult>| {
@@ -259,7 +259,7 @@ pub(super) fn from_exact(
             }
             result.attempt = result.attempt.max(live.attempt);
         }
-        Book { result, row }
+        Candidate { result, row }
     };
     let books = exact.results.into_iter().map(book).collect();
     (books, exact.collection_errors, check::few(undecided))
@@ -277,7 +277,7 @@ pub(super) fn may_be(result: &TestResult, told: Outcome) -> bool {
     }
 }
 
-fn places<'a>(pages: &'a Pages<'_>) -> HashMap<&'a str, usize> {
+fn places<'a>(pages: &'a SessionOutput<'_>) -> HashMap<&'a str, usize> {
     let rows = pages.nodeids.iter().enumerate();
     rows.filter_map(|(place, nodeid)| Some((nodeid.as_deref()?, place)))
         .collect()

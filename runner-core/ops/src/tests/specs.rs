@@ -17,7 +17,7 @@ fn code<T>(result: Result<T, OpError>) -> String {
 
 #[tokio::test]
 async fn selectors_become_paths_ids_and_keywords() {
-    let (_folder, desk) = desk();
+    let (_folder, workspace) = workspace();
     let arguments = run_suite::Arguments {
         selectors: vec![
             "tests".into(),
@@ -27,7 +27,7 @@ async fn selectors_become_paths_ids_and_keywords() {
         max_failures: Some(1),
         ..run_suite::Arguments::default()
     };
-    let order = run_suite::order(&desk, &arguments).await.unwrap();
+    let spec = run_suite::spec(&workspace, &arguments).await.unwrap();
     let expected = [
         Selector::Path { path: "tests".into() },
         Selector::Node {
@@ -38,20 +38,20 @@ async fn selectors_become_paths_ids_and_keywords() {
             expression: "order and not slow".into(),
         },
     ];
-    assert_eq!(order.selection.selectors, expected);
+    assert_eq!(spec.selection.selectors, expected);
     assert_eq!(
-        order.asked,
+        spec.asked,
         ["tests", "tests/test_a.py::t[a b]", "order and not slow"]
     );
     assert_eq!(
-        (order.max_failures, order.timeout),
+        (spec.max_failures, spec.timeout),
         (Some(1), Some(Duration::from_secs(300)))
     );
 }
 
 #[tokio::test]
 async fn nothing_of_a_call_becomes_an_option_or_leaves_the_repository() {
-    let (folder, desk) = desk();
+    let (folder, workspace) = workspace();
     let outside = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(outside.path(), folder.path().join("elsewhere")).unwrap();
     for bad in [
@@ -69,14 +69,18 @@ async fn nothing_of_a_call_becomes_an_option_or_leaves_the_repository() {
             selectors: vec![bad.trim().into()],
             ..run_suite::Arguments::default()
         };
-        let error = run_suite::order(&desk, &arguments).await.err().expect(bad);
+        let error = run_suite::spec(&workspace, &arguments).await.err().expect(bad);
         assert_eq!((error.kind, error.exit()), (ErrorKind::BadRequest, 4), "{bad}");
         assert!(error.known.selector.is_some() && error.known.cwd.is_some());
         let single = run_single::Arguments {
             test_id: bad.into(),
             ..run_single::Arguments::default()
         };
-        assert_ne!(code(run_single::order(&desk, &single).await), "accepted", "{bad}");
+        assert_ne!(
+            code(run_single::spec(&workspace, &single).await),
+            "accepted",
+            "{bad}"
+        );
     }
     for bad in ["elsewhere", "..", "tests/test_a.py", "gone"] {
         let arguments = run_suite::Arguments {
@@ -87,7 +91,7 @@ async fn nothing_of_a_call_becomes_an_option_or_leaves_the_repository() {
             ..run_suite::Arguments::default()
         };
         assert_ne!(
-            code(run_suite::order(&desk, &arguments).await),
+            code(run_suite::spec(&workspace, &arguments).await),
             "accepted",
             "{bad}"
         );
@@ -96,35 +100,35 @@ async fn nothing_of_a_call_becomes_an_option_or_leaves_the_repository() {
 
 #[tokio::test]
 async fn a_single_test_is_named_by_an_id_and_nothing_else() {
-    let (folder, desk) = desk();
+    let (folder, workspace) = workspace();
     std::fs::create_dir_all(folder.path().join("web/unit")).unwrap();
     std::fs::write(folder.path().join("web/unit/test_w.py"), "").unwrap();
-    let order = async |id: &str| {
+    let spec = async |id: &str| {
         let arguments = run_single::Arguments {
             test_id: id.into(),
             ..run_single::Arguments::default()
         };
-        run_single::order(&desk, &arguments).await
+        run_single::spec(&workspace, &arguments).await
     };
     for bad in ["some keyword", "tests", "tests/test_gone.py::t", "unit"] {
-        assert_ne!(code(order(bad).await), "accepted", "{bad}");
+        assert_ne!(code(spec(bad).await), "accepted", "{bad}");
     }
     // Relative to a framework's own root: exactly one folder has such a file.
-    let order = order("unit/test_w.py::t").await.unwrap();
+    let spec = spec("unit/test_w.py::t").await.unwrap();
     let expected = Selector::Node {
         path: "web/unit/test_w.py".into(),
         rest: "::t".into(),
     };
-    assert_eq!(order.selection.selectors, [expected]);
+    assert_eq!(spec.selection.selectors, [expected]);
 }
 
 #[tokio::test]
 async fn time_limits_come_from_the_call_the_suite_or_the_policy_and_have_a_cap() {
-    let (folder, _) = desk();
+    let (folder, _) = workspace();
     let limit = async |suite: Suite, asked: Option<u64>, policy: Policy| {
-        let desk = Desk {
+        let workspace = Workspace {
             policy,
-            ..desk_of(folder.path(), vec![suite])
+            ..workspace_of(folder.path(), vec![suite])
         };
         let arguments = run_suite::Arguments {
             scope: Scope {
@@ -133,9 +137,9 @@ async fn time_limits_come_from_the_call_the_suite_or_the_policy_and_have_a_cap()
             },
             ..run_suite::Arguments::default()
         };
-        run_suite::order(&desk, &arguments)
+        run_suite::spec(&workspace, &arguments)
             .await
-            .map(|order| order.timeout.map(|limit| limit.as_secs()))
+            .map(|spec| spec.timeout.map(|limit| limit.as_secs()))
     };
     let plain = || Suite::new("unit", vec!["paper".into()]);
     let minutes = |minutes: u64| Some(Duration::from_secs(60 * minutes));
@@ -178,7 +182,7 @@ async fn time_limits_come_from_the_call_the_suite_or_the_policy_and_have_a_cap()
 
 #[tokio::test]
 async fn a_narrower_folder_narrows_the_suites_paths() {
-    let (folder, _) = desk();
+    let (folder, _) = workspace();
     std::fs::create_dir_all(folder.path().join("tests/unit/deep")).unwrap();
     std::fs::create_dir_all(folder.path().join("src")).unwrap();
     let paths = async |cwd: &str| {
@@ -186,7 +190,7 @@ async fn a_narrower_folder_narrows_the_suites_paths() {
             paths: vec!["tests/unit".into(), "tests/test_a.py".into()],
             ..Suite::new("unit", vec!["paper".into()])
         };
-        let desk = desk_of(folder.path(), vec![suite]);
+        let workspace = workspace_of(folder.path(), vec![suite]);
         let arguments = run_suite::Arguments {
             scope: Scope {
                 cwd: Some(cwd.into()),
@@ -194,7 +198,7 @@ async fn a_narrower_folder_narrows_the_suites_paths() {
             },
             ..run_suite::Arguments::default()
         };
-        run_suite::order(&desk, &arguments).await.unwrap().suite.paths
+        run_suite::spec(&workspace, &arguments).await.unwrap().suite.paths
     };
     assert_eq!(paths(".").await, ["tests/unit", "tests/test_a.py"]);
     assert_eq!(paths("tests").await, ["unit", "test_a.py"]);
@@ -204,23 +208,23 @@ async fn a_narrower_folder_narrows_the_suites_paths() {
 
 #[tokio::test]
 async fn repeats_are_one_order_with_many_iterations_and_one_limit_for_all() {
-    let (_folder, desk) = desk();
+    let (_folder, workspace) = workspace();
     let arguments = run_n_times::Arguments {
         test_id: "tests/test_a.py::t".into(),
         n: 7,
         ..run_n_times::Arguments::default()
     };
-    let order = run_n_times::order(&desk, &arguments).await.unwrap();
+    let spec = run_n_times::spec(&workspace, &arguments).await.unwrap();
     assert_eq!(
-        (order.iterations, order.total_timeout),
+        (spec.iterations, spec.total_timeout),
         (7, Some(Duration::from_secs(1800)))
     );
 }
 
 #[tokio::test]
 async fn a_broken_configuration_is_what_every_tool_answers() {
-    let (_folder, mut desk) = desk();
-    desk.settings = Err(ConfigError {
+    let (_folder, mut workspace) = workspace();
+    workspace.settings = Err(ConfigError {
         file: "qaas.toml".into(),
         line: Some(3),
         column: Some(1),
@@ -243,7 +247,7 @@ async fn a_broken_configuration_is_what_every_tool_answers() {
         (Tool::ListTests, serde_json::json!({})),
     ] {
         let arguments = arguments.as_object().unwrap();
-        let error = call(&desk, tool, arguments, Cancel::new(), &mut |_| {})
+        let error = call(&workspace, tool, arguments, Cancel::new(), &mut |_| {})
             .await
             .unwrap_err();
         assert_eq!((error.kind, error.exit()), (ErrorKind::Config, 4), "{tool:?}");
@@ -259,20 +263,23 @@ async fn no_related_test_file_is_an_answer_and_no_test_file_at_all_an_error() {
             AffectedTests::default()
         }
     }
-    let (_folder, mut desk) = desk();
+    let (_folder, mut workspace) = workspace();
     let arguments = || affected_tests::Arguments {
         paths: vec!["src/a.py".into()],
         cwd: None,
     };
-    let answer = affected_tests::run(&desk, arguments()).await.unwrap();
+    let answer = affected_tests::run(&workspace, arguments()).await.unwrap();
     assert_eq!(
         json(&answer),
         serde_json::json!({ "status": "done", "affected": [], "heuristic": true, "searched": 2 })
     );
     assert!(answer.headline().contains("may be untested"));
-    desk.affected = Arc::new(Nothing);
+    workspace.affected = Arc::new(Nothing);
     assert_eq!(
-        affected_tests::run(&desk, arguments()).await.unwrap_err().exit(),
+        affected_tests::run(&workspace, arguments())
+            .await
+            .unwrap_err()
+            .exit(),
         5
     );
 }

@@ -15,7 +15,7 @@ use runner_core::registry::Registry;
 
 /// One repository, ready to be asked: made by `main`, shared by all calls. Cheap to clone.
 #[derive(Clone)]
-pub struct Desk {
+pub struct Workspace {
     /// The repository's root, real path.
     pub root: PathBuf,
     /// A `qaas.toml` that cannot be used stops no server: every tool answers with it.
@@ -36,7 +36,7 @@ pub struct Desk {
     pub session_trust: bool,
 }
 
-impl Desk {
+impl Workspace {
     /// What is to be said of every run of this backend.
     pub fn notes_of(&self, backend: &str) -> Vec<String> {
         self.notes.get(backend).cloned().unwrap_or_default()

@@ -5,16 +5,16 @@ use std::sync::{Arc, Mutex};
 use tokio::time::Instant;
 
 use process::Cancel;
-use runner_core::backend::Waits;
+use runner_core::backend::StillWanted;
 
 /// The end of a run's patience: a cancel, or the present iteration's deadline. Shared with the run's backends.
 #[derive(Clone, Debug)]
-pub(super) struct Until {
+pub(super) struct RunDeadline {
     cancel: Cancel,
     deadline: Arc<Mutex<Option<Instant>>>,
 }
 
-impl Until {
+impl RunDeadline {
     pub(super) fn new(cancel: &Cancel) -> Self {
         Self {
             cancel: cancel.clone(),
@@ -29,9 +29,9 @@ impl Until {
         }
     }
 
-    pub(super) fn waits(&self) -> Waits {
+    pub(super) fn waits(&self) -> StillWanted {
         let Self { cancel, deadline } = self.clone();
-        Waits::while_true(move || {
+        StillWanted::while_true(move || {
             let passed = |at: &Instant| Instant::now() >= *at;
             let over = deadline.lock().is_ok_and(|at| at.as_ref().is_some_and(passed));
             !over && !cancel.is_asked()
@@ -48,7 +48,7 @@ mod tests {
     #[test]
     fn nobody_waits_after_a_cancel_or_the_deadline() {
         let cancel = Cancel::new();
-        let until = Until::new(&cancel);
+        let until = RunDeadline::new(&cancel);
         let waits = until.waits();
         assert!(waits.still());
         until.deadline(Some(Instant::now()));

@@ -13,7 +13,7 @@ const KEPT_CHARS: usize = 4000;
 
 /// What was asked (to tell whose argument was wrong) and what the process of one step said last.
 #[derive(Clone, Debug, Default)]
-pub struct Said {
+pub struct CapturedOutput {
     stdout: VecDeque<String>,
     stderr: VecDeque<String>,
     /// The first step heard of. Later steps (a coverage report) have nothing to say about pytest.
@@ -22,7 +22,7 @@ pub struct Said {
     caller_args: Vec<String>,
 }
 
-impl Said {
+impl CapturedOutput {
     pub fn new(request: &RunRequest) -> Self {
         let workers = request.workers.iter().map(|_| "-n".to_owned());
         Self {
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn colours_are_removed_and_the_newest_lines_stay() {
-        let mut said = Said::default();
+        let mut said = CapturedOutput::default();
         let lines = (0..1000)
             .map(|n| format!("\u{1b}[31mline {n}\u{1b}[0m"))
             .collect();
@@ -120,8 +120,8 @@ mod tests {
 
     #[test]
     fn a_later_steps_words_are_not_taken_for_pytests() {
-        let mut said = Said::default();
-        let hear = |said: &mut Said, step, line: &str| {
+        let mut said = CapturedOutput::default();
+        let hear = |said: &mut CapturedOutput, step, line: &str| {
             said.hear(&Lines {
                 step,
                 stream: Stream::Stdout,

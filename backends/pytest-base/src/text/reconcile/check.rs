@@ -5,14 +5,14 @@ use std::collections::{HashMap, HashSet};
 
 use runner_core::model::Outcome;
 
-use super::{Book, Pages};
+use super::{Candidate, SessionOutput};
 use crate::text::entries::Timing;
 use crate::text::names::is_garbled;
 use crate::text::session::Session;
 use crate::text::word::Word;
 
 /// All checks of books that were read from the text.
-pub(super) fn all(pages: &Pages<'_>, books: &[Book]) -> Vec<String> {
+pub(super) fn all(pages: &SessionOutput<'_>, books: &[Candidate]) -> Vec<String> {
     let mut wrong = sent(pages.session, books, |nodeid| correctable(pages, nodeid));
     wrong.extend(timings(pages, books));
     if pages.lists.sound {
@@ -22,7 +22,11 @@ pub(super) fn all(pages: &Pages<'_>, books: &[Book]) -> Vec<String> {
 }
 
 /// All checks of books that came from a report file.
-pub(super) fn exact(pages: &Pages<'_>, books: &[Book], told: &HashMap<String, Outcome>) -> Vec<String> {
+pub(super) fn exact(
+    pages: &SessionOutput<'_>,
+    books: &[Candidate],
+    told: &HashMap<String, Outcome>,
+) -> Vec<String> {
     let mut wrong = sent(pages.session, books, |nodeid| correctable(pages, nodeid));
     wrong.extend(timings(pages, books));
     let differ = books.iter().filter_map(|book| {
@@ -40,7 +44,7 @@ pub(super) fn exact(pages: &Pages<'_>, books: &[Book], told: &HashMap<String, Ou
 }
 
 /// A report file that holds fewer or more tests than pytest's output, which agrees with itself.
-pub(super) fn number(books: &[Book], told: &HashMap<String, Outcome>) -> Option<String> {
+pub(super) fn number(books: &[Candidate], told: &HashMap<String, Outcome>) -> Option<String> {
     let tests = books.iter().filter(|book| book.result.is_test());
     let tests: HashSet<&str> = tests.map(|book| book.result.nodeid.as_str()).collect();
     let (report, output) = (tests.len(), told.len());
@@ -49,7 +53,7 @@ pub(super) fn number(books: &[Book], told: &HashMap<String, Outcome>) -> Option<
 
 /// Whether a row that turns out to be worse than what went out is no contradiction (it is corrected, and the report says
 /// so): words are misused, or the test ran more than once.
-pub(super) fn correctable(pages: &Pages<'_>, nodeid: &str) -> bool {
+pub(super) fn correctable(pages: &SessionOutput<'_>, nodeid: &str) -> bool {
     pages.lists.misused
         || pages
             .lists
@@ -59,7 +63,11 @@ pub(super) fn correctable(pages: &Pages<'_>, nodeid: &str) -> bool {
 }
 
 /// Nothing that went out may be missing from the books, or stand there with another outcome, unless it is correctable.
-pub(super) fn sent(session: &Session, books: &[Book], correctable: impl Fn(&str) -> bool) -> Vec<String> {
+pub(super) fn sent(
+    session: &Session,
+    books: &[Candidate],
+    correctable: impl Fn(&str) -> bool,
+) -> Vec<String> {
     let known = outcomes(books);
     let wrong = session
         .sent
@@ -77,7 +85,7 @@ pub(super) fn sent(session: &Session, books: &[Book], correctable: impl Fn(&str)
     few(wrong.collect())
 }
 
-pub(super) fn outcomes(books: &[Book]) -> HashMap<String, Outcome> {
+pub(super) fn outcomes(books: &[Candidate]) -> HashMap<String, Outcome> {
     books
         .iter()
         .map(|book| (book.result.nodeid.clone(), book.result.outcome))
@@ -85,7 +93,7 @@ pub(super) fn outcomes(books: &[Book]) -> HashMap<String, Outcome> {
 }
 
 /// The summary lists every test that is not skipped, by outcome.
-fn summary(pages: &Pages<'_>, books: &[Book]) -> Vec<String> {
+fn summary(pages: &SessionOutput<'_>, books: &[Candidate]) -> Vec<String> {
     let mut listed: HashMap<&str, Vec<Word>> = HashMap::new();
     for entry in &pages.lists.summary.entries {
         if let (Some(nodeid), Some(word)) = (&entry.nodeid, entry.word) {
@@ -115,7 +123,7 @@ fn summary(pages: &Pages<'_>, books: &[Book]) -> Vec<String> {
 }
 
 /// The durations name exactly the tests that ran.
-fn timings(pages: &Pages<'_>, books: &[Book]) -> Vec<String> {
+fn timings(pages: &SessionOutput<'_>, books: &[Candidate]) -> Vec<String> {
     let timings = &pages.lists.timings;
     if timings.is_empty() {
         return Vec::new();

@@ -9,11 +9,11 @@ use engine::policy::{Caller, Policy};
 use engine::project::{Overrides, find_root};
 use engine::run::Engine;
 use engine::store::Store;
-use ops::{Desk, LiveRuns, OpError};
-use runner_core::backend::Waits;
+use ops::{LiveRuns, OpError, Workspace};
+use runner_core::backend::StillWanted;
 
 use super::Context;
-use crate::backends::Own;
+use crate::backends::RepositoryBackends;
 use crate::plugins::{Loader, Plugin, Refused, Starting, Table, name_of, read_typed};
 use crate::world;
 
@@ -22,56 +22,57 @@ use crate::world;
 const PATIENCE: Duration = Duration::from_secs(3);
 
 impl Context {
-    /// The desk of one repository for one kind of caller. A broken `qaas.toml` is kept in it, for the tools to answer
+    /// The workspace of one repository for one kind of caller. A broken `qaas.toml` is kept in it, for the tools to answer
     /// with; only a root that is not there is an error here. Asks plug-ins that may be started what they can do, if that
     /// is not known.
-    pub(super) fn desk(&self, policy: Policy) -> Result<Desk, OpError> {
-        Ok(self.loaded_desk(policy, Starting::Allowed)?.0)
+    pub(super) fn workspace(&self, policy: Policy) -> Result<Workspace, OpError> {
+        Ok(self.loaded_workspace(policy, Starting::Allowed)?.0)
     }
 
-    /// The desk of a command that starts nothing at all.
-    pub(super) fn still_desk(&self, policy: Policy) -> Result<Desk, OpError> {
-        Ok(self.loaded_desk(policy, Starting::Never)?.0)
+    /// The workspace of a command that starts nothing at all.
+    pub(super) fn no_exec_workspace(&self, policy: Policy) -> Result<Workspace, OpError> {
+        Ok(self.loaded_workspace(policy, Starting::Never)?.0)
     }
 
-    /// A desk with the plug-ins of its registry.
-    pub(super) fn loaded_desk(
+    /// A workspace with the plug-ins of its registry.
+    pub(super) fn loaded_workspace(
         &self,
         policy: Policy,
         starting: Starting,
-    ) -> Result<(Desk, Vec<Plugin>), OpError> {
+    ) -> Result<(Workspace, Vec<Plugin>), OpError> {
         let root = find_root(self.global.root.as_deref(), &self.environment)?;
-        Ok(self.desk_of(root, self.global.config.as_deref(), policy, starting))
+        Ok(self.workspace_of(root, self.global.config.as_deref(), policy, starting))
     }
 
-    /// The desk of a folder that a person named, by its own file alone. What that would start needs trust as anywhere:
+    /// The workspace of a folder that a person named, by its own file alone. What that would start needs trust as anywhere:
     /// to type a folder's path names none of it.
-    pub(super) fn folder_desk(&self, root: PathBuf) -> Desk {
-        self.desk_of(root, None, Policy::person(), Starting::Allowed).0
+    pub(super) fn folder_workspace(&self, root: PathBuf) -> Workspace {
+        self.workspace_of(root, None, Policy::person(), Starting::Allowed)
+            .0
     }
 
-    fn desk_of(
+    fn workspace_of(
         &self,
         root: PathBuf,
         config: Option<&Path>,
         policy: Policy,
         starting: Starting,
-    ) -> (Desk, Vec<Plugin>) {
+    ) -> (Workspace, Vec<Plugin>) {
         let store = self.store();
         // An agent's word is no person's consent, whatever it was started with.
         let consent = self.global.trust && policy.caller == Caller::Person;
         let loader = self.loader(&root, store.as_ref(), starting, consent);
-        let mut own = Own::built_in();
+        let mut own = RepositoryBackends::built_in();
         let settings = config::load(&root, config).and_then(|mut settings| {
             own.add(&mut settings, &loader, self.global.backend.as_deref())?;
             let settings = Arc::new(settings);
             loader.settle(&settings);
             if starting == Starting::Allowed {
                 let begun = Instant::now();
-                let waits = Waits::while_true(move || begun.elapsed() < PATIENCE);
+                let waits = StillWanted::while_true(move || begun.elapsed() < PATIENCE);
                 for plugin in &own.plugins {
                     // Why it could not be asked is told to whoever uses it.
-                    let _ = loader.learn(plugin, &waits);
+                    let _ = loader.probe(plugin, &waits);
                 }
             }
             own.note_unknown_words();
@@ -80,7 +81,7 @@ impl Context {
             Ok(settings)
         });
         if settings.is_err() {
-            own = Own::built_in();
+            own = RepositoryBackends::built_in();
         }
         if let Some(name) = &self.global.backend
             && own.registry.get(name).is_none()
@@ -88,7 +89,7 @@ impl Context {
             own.registry.name_others(loader.names());
         }
         let slots = std::thread::available_parallelism().map_or(1, usize::from);
-        let desk = Desk {
+        let workspace = Workspace {
             root,
             settings,
             registry: Arc::new(own.registry),
@@ -104,7 +105,7 @@ impl Context {
             notes: Arc::new(own.notes),
             session_trust: self.global.trust,
         };
-        (desk, own.plugins)
+        (workspace, own.plugins)
     }
 
     /// A program or library whose path a person typed, as a backend: consent for this command.
@@ -114,7 +115,7 @@ impl Context {
         let name = name_of(typed.kind, &typed.from).unwrap_or_else(|| "plug-in".to_owned());
         let loader = self.loader(Path::new(""), self.store().as_ref(), Starting::Allowed, false);
         let plugin = loader.typed(&name, typed, &Table::default());
-        let _ = loader.learn(&plugin, &Waits::default());
+        let _ = loader.probe(&plugin, &StillWanted::default());
         Ok(plugin)
     }
 
@@ -125,7 +126,7 @@ impl Context {
         let refused = |refused: Refused| OpError::bad_argument(refused.message).with_hint(refused.hint);
         let found = found.map_err(refused)?;
         if let Some(plugin) = &found {
-            let _ = loader.learn(plugin, &Waits::default());
+            let _ = loader.probe(plugin, &StillWanted::default());
         }
         Ok(found)
     }

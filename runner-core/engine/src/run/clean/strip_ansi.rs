@@ -9,7 +9,7 @@ const LONGEST_CONTROL_STRING: usize = 4096;
 
 /// The text without escape sequences, control characters (but newline and tab), bidirectional overrides and
 /// characters without width that only hide things. A lone carriage return becomes a newline.
-pub fn plain(text: &str) -> Cow<'_, str> {
+pub fn strip_ansi(text: &str) -> Cow<'_, str> {
     if is_plain_ascii(text) {
         return Cow::Borrowed(text);
     }
@@ -135,18 +135,18 @@ mod tests {
             ("ends in \u{1b}", "ends in "),
             ("ends in \u{1b}[", "ends in "),
         ] {
-            assert_eq!(plain(dirty), clean, "{dirty:?}");
+            assert_eq!(strip_ansi(dirty), clean, "{dirty:?}");
         }
     }
 
     #[test]
     fn half_a_control_string_does_not_swallow_what_follows() {
         assert_eq!(
-            plain("\u{1b}]0;title\nE   assert 1 == 2"),
+            strip_ansi("\u{1b}]0;title\nE   assert 1 == 2"),
             "0;title\nE   assert 1 == 2"
         );
         let long = format!("\u{1b}P{}", "x".repeat(2 * LONGEST_CONTROL_STRING));
-        assert_eq!(plain(&long).len(), 2 * LONGEST_CONTROL_STRING);
+        assert_eq!(strip_ansi(&long).len(), 2 * LONGEST_CONTROL_STRING);
     }
 
     #[test]
@@ -157,17 +157,17 @@ mod tests {
             "👨\u{200d}👩\u{200d}👧",
             "می\u{200c}خواهم",
         ] {
-            assert_eq!(plain(text), text);
+            assert_eq!(strip_ansi(text), text);
         }
-        assert_eq!(plain("10%\r20%\r\ndone"), "10%\n20%\ndone");
+        assert_eq!(strip_ansi("10%\r20%\r\ndone"), "10%\n20%\ndone");
     }
 
     proptest! {
         #[test]
         fn nothing_that_a_terminal_obeys_is_left(text in "(?s)[\\x00-\\x9f\u{202e}\u{2028}\\[\\]a-z;]{0,60}") {
-            let clean = plain(&text);
+            let clean = strip_ansi(&text);
             prop_assert!(!clean.contains(|c: char| (c.is_control() && c != '\n' && c != '\t') || is_bidi(c)));
-            let again = plain(&clean).into_owned();
+            let again = strip_ansi(&clean).into_owned();
             prop_assert_eq!(again.as_str(), clean.as_ref());
         }
     }

@@ -21,7 +21,7 @@ use super::tail::Tail;
 use lists::Lists;
 
 /// A test with everything known about it.
-struct Book {
+struct Candidate {
     /// Boxed, because it goes through several lists on its way into its event.
     result: Box<TestResult>,
     /// Its progress lines, where there are any.
@@ -29,7 +29,7 @@ struct Book {
 }
 
 /// Everything a session left, open for reading.
-struct Pages<'a> {
+struct SessionOutput<'a> {
     session: &'a Session,
     tail: &'a Tail,
     lists: Lists,
@@ -70,7 +70,7 @@ pub(crate) fn complete(
     session.progress.plain.close();
     dead_workers(session, events);
     let lists = Lists::read(session, &mut tail, said);
-    let pages = Pages {
+    let pages = SessionOutput {
         nodeids: lists::resolve(session, &lists),
         live: lists::live_count(session, &lists, said),
         session,
@@ -118,7 +118,7 @@ pub(crate) fn complete(
 
 /// Further results of tests that ran more than once without being run again: selected twice, or namesakes. Their lines
 /// name the same test, so all they tell is that there were as many.
-fn repeats(books: &[Book], pages: &Pages<'_>) -> Vec<TestEvent> {
+fn repeats(books: &[Candidate], pages: &SessionOutput<'_>) -> Vec<TestEvent> {
     let mut events = Vec::new();
     let again = ["rerun", "retried"].iter().any(|name| pages.said.get(name) > 0);
     for book in books {
@@ -145,7 +145,7 @@ fn repeats(books: &[Book], pages: &Pages<'_>) -> Vec<TestEvent> {
 
 /// By pytest's own counter every test ran. What it collected may be more: hooks take tests out without a word, and the
 /// same test may be selected twice.
-fn recount(session: &Session, books: &[Book], events: &mut Vec<TestEvent>) {
+fn recount(session: &Session, books: &[Candidate], events: &mut Vec<TestEvent>) {
     let Some(collected) = session.collected.as_ref().filter(|_| session.progress.all_done()) else {
         return;
     };
@@ -161,10 +161,10 @@ fn recount(session: &Session, books: &[Book], events: &mut Vec<TestEvent>) {
 fn choose(
     exact: Exact,
     told: &HashMap<String, Outcome>,
-    pages: &Pages<'_>,
+    pages: &SessionOutput<'_>,
     contradictions: &mut Vec<String>,
     events: &mut Vec<TestEvent>,
-) -> (Vec<Book>, Vec<CollectionError>) {
+) -> (Vec<Candidate>, Vec<CollectionError>) {
     // What contradicts itself decides nothing.
     let trusted = contradictions.is_empty();
     let (mut books, collected, undecided) = rows::from_exact(exact, pages, trusted.then_some(told));
@@ -188,7 +188,7 @@ fn choose(
     let parts = !contradictions.is_empty() && failed < said;
     *contradictions = wrong;
     if parts {
-        let confirmed = |book: &Book| book.row.is_some_and(|row| pages.session.progress.rows[row].exact);
+        let confirmed = |book: &Candidate| book.row.is_some_and(|row| pages.session.progress.rows[row].exact);
         books.retain(|book| book.result.outcome.is_bad() || confirmed(book));
         contradictions.push(format!(
             "the report holds {failed} failed tests, and pytest counts {said} failures"
@@ -205,10 +205,11 @@ fn went_out_better(session: &Session, result: &TestResult) -> bool {
 
 /// The text's rows, but for failures that only the file tells, and skips that the text calls passes: a plug-in may print
 /// any word for them (`pytest_report_teststatus`), where the file also holds what each phase came to.
-fn worse(mut text_books: Vec<Book>, books: Vec<Book>) -> Vec<Book> {
+fn worse(mut text_books: Vec<Candidate>, books: Vec<Candidate>) -> Vec<Candidate> {
     let less = |outcome: Outcome| outcome.is_bad() || outcome == Outcome::Skipped;
     let others = books.into_iter().filter(|book| less(book.result.outcome));
-    let mut others: HashMap<String, Book> = others.map(|book| (book.result.nodeid.clone(), book)).collect();
+    let mut others: HashMap<String, Candidate> =
+        others.map(|book| (book.result.nodeid.clone(), book)).collect();
     for book in text_books.iter_mut().filter(|book| !less(book.result.outcome)) {
         if let Some(other) = others.remove(&book.result.nodeid) {
             *book = other;
@@ -228,9 +229,9 @@ pub(crate) fn exact_only(session: &mut Session, exact: Exact, events: &mut Vec<T
         {
             result.outcome = sent;
         }
-        Book { result, row: None }
+        Candidate { result, row: None }
     };
-    let books: Vec<Book> = exact.results.into_iter().map(book).collect();
+    let books: Vec<Candidate> = exact.results.into_iter().map(book).collect();
     let contradictions = check::sent(session, &books, |_| false);
     events.extend(exact.collection_errors.into_iter().map(TestEvent::CollectFailed));
     send(session, books, events);
@@ -286,7 +287,7 @@ pub(crate) fn cut(session: &mut Session, events: &mut Vec<TestEvent>) {
 }
 
 /// How many tests there were, now that more is known than what stood in front of them (or was printed there).
-fn counted(books: &[Book], pages: &Pages<'_>) -> TestEvent {
+fn counted(books: &[Candidate], pages: &SessionOutput<'_>) -> TestEvent {
     let finished = books.iter().filter(|book| book.result.is_test()).count() as u64;
     let collected = pages.session.collected.unwrap_or_default();
     let selected = match pages.session.progress.total() {
@@ -314,8 +315,8 @@ fn started(nodeid: &str, events: &mut Vec<TestEvent>) {
     });
 }
 
-fn send(session: &mut Session, books: Vec<Book>, events: &mut Vec<TestEvent>) {
-    for Book { result, row } in books {
+fn send(session: &mut Session, books: Vec<Candidate>, events: &mut Vec<TestEvent>) {
+    for Candidate { result, row } in books {
         match session.sent.get(&result.nodeid) {
             Some(outcome) if *outcome == result.outcome => events.push(TestEvent::Detailed(result)),
             // A contradiction, already told: the worse verdict stands.

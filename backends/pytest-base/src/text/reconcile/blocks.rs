@@ -6,7 +6,7 @@ use runner_core::event::TestEvent;
 use runner_core::model::{CollectionError, Failure, Outcome, Phase, TestResult};
 
 use super::rows::part;
-use super::{Book, Pages};
+use super::{Candidate, SessionOutput};
 use crate::text::failures::{self, Block, Wanted};
 use crate::text::tail::Tail;
 use crate::text::word::Word;
@@ -20,7 +20,7 @@ pub(super) struct Reports {
 }
 
 impl Reports {
-    pub(super) fn of(pages: &Pages<'_>) -> Self {
+    pub(super) fn of(pages: &SessionOutput<'_>) -> Self {
         if !pages.lists.sound && pages.said.differs_from(&pages.live).is_none() {
             return Self::live(pages);
         }
@@ -39,7 +39,7 @@ impl Reports {
         reports
     }
 
-    fn collectors(pages: &Pages<'_>) -> Self {
+    fn collectors(pages: &SessionOutput<'_>) -> Self {
         Self {
             collectors: pages
                 .lists
@@ -52,7 +52,7 @@ impl Reports {
         }
     }
 
-    fn live(pages: &Pages<'_>) -> Self {
+    fn live(pages: &SessionOutput<'_>) -> Self {
         let mut reports = Self::collectors(pages);
         for (row, nodeid) in pages.session.progress.rows.iter().zip(&pages.nodeids) {
             let Some(nodeid) = nodeid else { continue };
@@ -74,7 +74,7 @@ impl Reports {
 }
 
 /// Gives each failed row its text and what it printed. A row that brought its text from a report file keeps that.
-pub(super) fn failures(books: &mut [Book], reports: &Reports, tail: &Tail) {
+pub(super) fn failures(books: &mut [Candidate], reports: &Reports, tail: &Tail) {
     let places: HashMap<String, usize> = books
         .iter()
         .enumerate()
@@ -208,7 +208,7 @@ fn join_messages(result: &mut TestResult) {
 }
 
 /// Collectors that failed, with their text.
-pub(super) fn collectors(reports: &Reports, pages: &Pages<'_>, events: &mut Vec<TestEvent>) {
+pub(super) fn collectors(reports: &Reports, pages: &SessionOutput<'_>, events: &mut Vec<TestEvent>) {
     let blocks = failures::find(&pages.tail.text, "ERRORS", &wanted_errors(reports));
     for (text, block) in reports.collectors.iter().zip(blocks) {
         let block = block.unwrap_or_default();

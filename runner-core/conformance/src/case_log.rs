@@ -85,12 +85,12 @@ impl Case {
 }
 
 /// The cases so far.
-pub(super) struct Book<'a> {
+pub(super) struct CaseLog<'a> {
     cases: Vec<Case>,
     told: &'a mut (dyn FnMut(&Case) + Send),
 }
 
-impl<'a> Book<'a> {
+impl<'a> CaseLog<'a> {
     pub(super) fn new(told: &'a mut (dyn FnMut(&Case) + Send)) -> Self {
         Self {
             cases: Vec::new(),

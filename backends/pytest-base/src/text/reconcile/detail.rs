@@ -5,12 +5,12 @@ use std::collections::{HashMap, HashSet};
 use runner_core::event::TestEvent;
 use runner_core::model::{Outcome, Phase, TestResult};
 
-use super::{Book, Pages};
+use super::{Candidate, SessionOutput};
 use crate::text::entries::{Skips, Summary};
 use crate::text::word::Word;
 
 /// Why tests were skipped or expected to fail.
-pub(super) fn reasons(books: &mut [Book], pages: &Pages<'_>) {
+pub(super) fn reasons(books: &mut [Candidate], pages: &SessionOutput<'_>) {
     let summary = &pages.lists.summary;
     let mut messages: HashMap<&str, &str> = HashMap::new();
     for entry in &summary.entries {
@@ -76,7 +76,7 @@ fn skip_reason(nodeid: &str, start: Option<&str>, summary: &Summary) -> Option<S
 }
 
 /// Seconds of each test, to a hundredth for each phase.
-pub(super) fn durations(books: &mut [Book], pages: &Pages<'_>) {
+pub(super) fn durations(books: &mut [Candidate], pages: &SessionOutput<'_>) {
     let timings = &pages.lists.timings;
     for book in books {
         let reran = book
@@ -91,7 +91,7 @@ pub(super) fn durations(books: &mut [Book], pages: &Pages<'_>) {
 
 /// Files that skip themselves have no progress line. Where skips are folded, the summary names the place of the skip, not
 /// the collector: a place in a file without tests is taken for it, if that adds up.
-pub(super) fn skipped_files(books: &[Book], pages: &Pages<'_>, events: &mut Vec<TestEvent>) {
+pub(super) fn skipped_files(books: &[Candidate], pages: &SessionOutput<'_>, events: &mut Vec<TestEvent>) {
     let session = pages.session;
     let count = match session.collected.filter(|_| !session.progress.distributed) {
         Some(collected) => collected.skipped,
@@ -153,8 +153,8 @@ fn is_test_file(path: &str) -> bool {
 }
 
 /// Skips that tests (and their parts) reported.
-fn skipped_tests(books: &[Book], pages: &Pages<'_>) -> u64 {
-    let skips = |book: &Book| match book.row.map(|place| &pages.session.progress.rows[place]) {
+fn skipped_tests(books: &[Candidate], pages: &SessionOutput<'_>) -> u64 {
+    let skips = |book: &Candidate| match book.row.map(|place| &pages.session.progress.rows[place]) {
         Some(row) if row.exact => {
             let own = row
                 .words

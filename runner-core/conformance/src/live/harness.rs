@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::super::sample::{Sample, Trap};
+use super::super::recording::{Recorder, rows};
+use super::super::sample::{HostileCase, Sample};
 use super::super::subject::Subject;
-use super::super::tape::{Recorder, rows};
 use super::{Recorded, Tried};
 use engine::config::{Env, Suite};
 use engine::environment::Environment;
 use engine::policy::Policy;
 use engine::project::{self, Overrides, ProjectError};
-use engine::run::{Engine, Order};
+use engine::run::{Engine, RunSpec};
 use engine::run_id::new_run_id;
 use process::{Cancel, Supervisor};
 use runner_core::backend::{BackendInfo, Capability, Mode, TestBackend};
@@ -25,7 +25,7 @@ use runner_core::selector::{Selection, Selector};
 const LIMIT: Duration = Duration::from_secs(300);
 
 /// A sample project, found and looked at.
-pub struct Bench {
+pub struct Harness {
     engine: Engine,
     sample: Sample,
     project: Project,
@@ -36,7 +36,7 @@ pub struct Bench {
 
 /// What a run of the sample is narrowed to.
 #[derive(Default)]
-pub(super) struct Wish {
+pub(super) struct SampleRun {
     pub(super) list: bool,
     /// Files, folders or ids, as the sample writes them.
     pub(super) select: Vec<String>,
@@ -48,7 +48,7 @@ pub(super) struct Wish {
     pub(super) cancel_after: Option<Duration>,
 }
 
-impl Wish {
+impl SampleRun {
     pub(super) fn of(select: &[String]) -> Self {
         Self {
             select: select.to_vec(),
@@ -56,10 +56,10 @@ impl Wish {
         }
     }
 
-    pub(super) fn trap(trap: &Trap) -> Self {
+    pub(super) fn hostile(hostile: &HostileCase) -> Self {
         Self {
-            dir: trap.dir.clone(),
-            ..Self::of(&trap.select)
+            dir: hostile.dir.clone(),
+            ..Self::of(&hostile.select)
         }
     }
 }
@@ -71,7 +71,7 @@ pub(super) struct Ran {
     pub(super) live: bool,
 }
 
-impl Bench {
+impl Harness {
     /// Looks at the sample project as a suite of `backend` alone. A tool that is not there is no error: the cases that
     /// need it are skipped, and say so.
     pub async fn new(
@@ -121,31 +121,31 @@ impl Bench {
         &self.sample
     }
 
-    pub(super) async fn run(&self, subject: &Subject, wish: &Wish) -> Result<Ran, String> {
-        self.run_with(subject, Arc::clone(&subject.backend), wish).await
+    pub(super) async fn run(&self, subject: &Subject, wanted: &SampleRun) -> Result<Ran, String> {
+        self.run_with(subject, Arc::clone(&subject.backend), wanted).await
     }
 
-    pub(super) async fn record(&self, subject: &Subject, wish: &Wish) -> Tried {
+    pub(super) async fn record(&self, subject: &Subject, wanted: &SampleRun) -> Tried {
         let recorder = Arc::new(Recorder::new(Arc::clone(&subject.backend)));
-        let ran = self.run_with(subject, recorder.clone(), wish).await?;
-        let Some(mut tape) = recorder.take() else {
+        let ran = self.run_with(subject, recorder.clone(), wanted).await?;
+        let Some(mut recording) = recorder.take() else {
             let why = ran.report.verdict().reason.unwrap_or_default();
             return Err(format!("nothing was started: {why}"));
         };
-        tape.recorded = Some(rows(ran.report.first()));
-        Ok(Box::new(Recorded { tape, ran }))
+        recording.recorded = Some(rows(ran.report.first()));
+        Ok(Box::new(Recorded { recording, ran }))
     }
 
     async fn run_with(
         &self,
         subject: &Subject,
         backend: Arc<dyn TestBackend>,
-        wish: &Wish,
+        wanted: &SampleRun,
     ) -> Result<Ran, String> {
-        let order = self.order(subject, backend, wish)?;
+        let spec = self.spec(subject, backend, wanted)?;
         let cancel = Cancel::new();
         let (mut live, mut ended) = (false, false);
-        let waits = wish.cancel_after.is_some();
+        let waits = wanted.cancel_after.is_some();
         let asks = cancel.clone();
         let mut sink = |event: &RunEvent| {
             ended |= matches!(event, RunEvent::StepExited { .. });
@@ -161,11 +161,9 @@ impl Bench {
         // Boxed: an engine's run is large, and the cases hold many.
         let growing = SharedReport::default();
         let cancelled = cancel.clone();
-        let run = self
-            .engine
-            .run(new_run_id(), order, cancelled, growing, &mut sink);
+        let run = self.engine.run(new_run_id(), spec, cancelled, growing, &mut sink);
         let mut run = Box::pin(run);
-        let report = match wish.cancel_after {
+        let report = match wanted.cancel_after {
             None => (&mut run).await,
             Some(after) => tokio::select! {
                 report = &mut run => report,
@@ -179,23 +177,28 @@ impl Bench {
         Ok(Ran { report, live })
     }
 
-    fn order(&self, subject: &Subject, backend: Arc<dyn TestBackend>, wish: &Wish) -> Result<Order, String> {
+    fn spec(
+        &self,
+        subject: &Subject,
+        backend: Arc<dyn TestBackend>,
+        wanted: &SampleRun,
+    ) -> Result<RunSpec, String> {
         let mut project = self.project.clone();
-        if let Some(dir) = &wish.dir {
+        if let Some(dir) = &wanted.dir {
             let place = project::resolve_dir(&project.root, dir);
             project.dir = place.map_err(|error| format!("the sample's `dir`: {}", error.message))?;
         }
         let mut suite = self.suite.clone();
-        if wish.dir.is_some() {
+        if wanted.dir.is_some() {
             suite.paths.clear();
         }
-        let selectors = wish.select.iter().map(|text| selector(subject, &project, text));
+        let selectors = wanted.select.iter().map(|text| selector(subject, &project, text));
         let selection = Selection {
             selectors: selectors.collect::<Result<_, _>>()?,
         };
-        Ok(Order {
+        Ok(RunSpec {
             tool: "backend check",
-            mode: if wish.list { Mode::List } else { Mode::Run },
+            mode: if wanted.list { Mode::List } else { Mode::Run },
             suite,
             backend,
             coverage: None,
@@ -204,14 +207,14 @@ impl Bench {
             cwd: project.dir.clone(),
             project,
             selection,
-            asked: wish.select.clone(),
-            keyword: wish.keyword.clone(),
+            asked: wanted.select.clone(),
+            keyword: wanted.keyword.clone(),
             markers: None,
-            max_failures: wish.max_failures,
+            max_failures: wanted.max_failures,
             workers: None,
             extra_args: Vec::new(),
             iterations: 1,
-            timeout: Some(wish.timeout.unwrap_or(LIMIT)),
+            timeout: Some(wanted.timeout.unwrap_or(LIMIT)),
             total_timeout: None,
             // The caller's own environment, so that tools find their homes; but nothing left in the sample.
             policy: Policy {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::{Value, json};
 
 use runner_core::backend::{BackendError, BackendInfo, Mode, OutputReader, RunRequest, TestBackend};
-use runner_core::event::{EndCause, Ending, EndingKind, ExitMeaning, RunEvent, TestEvent};
+use runner_core::event::{Ending, EndingKind, ExitMeaning, RunEvent, StopReason, TestEvent};
 use runner_core::facts::{Project, RunFacts};
 use runner_core::model::{Outcome, Status};
 use runner_core::plan::{Artifacts, Lines, Plan, StepExit};
@@ -14,7 +14,7 @@ use runner_core::report::{Iteration, Report};
 
 /// Everything one reader was given.
 #[derive(Clone, Debug)]
-pub(super) struct Tape {
+pub(super) struct Recording {
     pub(super) request: RunRequest,
     pub(super) calls: Vec<Lines>,
     pub(super) exits: Vec<StepExit>,
@@ -25,7 +25,7 @@ pub(super) struct Tape {
     pub(super) recorded: Option<BTreeMap<String, Outcome>>,
 }
 
-impl Tape {
+impl Recording {
     /// A tape with nothing on it: what `request` gets if its steps print nothing and leave nothing.
     pub(super) fn silent(request: RunRequest, plan: &Plan, code: Option<i32>) -> Self {
         let exit = |name: &String| StepExit {
@@ -68,7 +68,7 @@ impl Tape {
     }
 
     /// Reads it with a fresh reader.
-    pub(super) fn play(&self, backend: &dyn TestBackend) -> Played {
+    pub(super) fn play(&self, backend: &dyn TestBackend) -> Replay {
         let mut playing = Playing::new(backend, &self.request);
         for call in &self.calls {
             playing.read(call);
@@ -97,7 +97,7 @@ impl Playing {
         self.reader.read(call, &mut self.events);
     }
 
-    pub(super) fn finish(mut self, exits: &[StepExit], files: &Artifacts) -> Played {
+    pub(super) fn finish(mut self, exits: &[StepExit], files: &Artifacts) -> Replay {
         let ended = self.reader.finish(exits, files, &mut self.events);
         let crash = ended
             .as_ref()
@@ -107,7 +107,7 @@ impl Playing {
         let error = ended.as_ref().err().map(ToString::to_string);
         let ending =
             ended.unwrap_or_else(|error| Ending::because(EndingKind::Cut, ExitMeaning::Other, error.message));
-        Played {
+        Replay {
             report: report(self.listing, self.events, exits, ending),
             crash,
             error,
@@ -151,16 +151,16 @@ fn report(listing: bool, events: Vec<TestEvent>, exits: &[StepExit], ending: End
         output_tail: String::new(),
     });
     let cause = if exits.iter().any(|exit| exit.cancelled) {
-        EndCause::Cancelled {
+        StopReason::Cancelled {
             by: "the kit".to_owned(),
         }
     } else if exits.iter().any(|exit| exit.timed_out) {
-        EndCause::TimedOut {
+        StopReason::TimedOut {
             limit_ms: 1_000,
             unanswered: None,
         }
     } else {
-        EndCause::Done
+        StopReason::Done
     };
     record.push(RunEvent::Finished {
         cause,
@@ -170,7 +170,7 @@ fn report(listing: bool, events: Vec<TestEvent>, exits: &[StepExit], ending: End
 }
 
 /// What a reader made of a tape.
-pub(super) struct Played {
+pub(super) struct Replay {
     pub(super) report: Report,
     /// The backend's own word for a panic in another process.
     pub(super) crash: Option<String>,
@@ -178,7 +178,7 @@ pub(super) struct Played {
     pub(super) error: Option<String>,
 }
 
-impl Played {
+impl Replay {
     pub(super) fn status(&self) -> Status {
         self.report.status()
     }
@@ -242,7 +242,7 @@ pub(super) fn rows(iteration: &Iteration) -> BTreeMap<String, Outcome> {
 pub(super) struct Recorder {
     backend: Arc<dyn TestBackend>,
     names: Mutex<Vec<String>>,
-    tape: Arc<Mutex<Option<Tape>>>,
+    recording: Arc<Mutex<Option<Recording>>>,
 }
 
 impl Recorder {
@@ -250,15 +250,15 @@ impl Recorder {
         Self {
             backend,
             names: Mutex::default(),
-            tape: Arc::default(),
+            recording: Arc::default(),
         }
     }
 
     /// What was recorded, once the run is over. `None` if there was no reader.
-    pub(super) fn take(&self) -> Option<Tape> {
-        let mut tape = locked(&self.tape).take()?;
-        tape.names.clone_from(&locked(&self.names));
-        Some(tape)
+    pub(super) fn take(&self) -> Option<Recording> {
+        let mut recording = locked(&self.recording).take()?;
+        recording.names.clone_from(&locked(&self.names));
+        Some(recording)
     }
 }
 
@@ -282,24 +282,24 @@ impl TestBackend for Recorder {
     }
 
     fn reader(&self, request: &RunRequest) -> Box<dyn OutputReader> {
-        let tape = Tape::silent(request.clone(), &Plan::default(), None);
-        *locked(&self.tape) = Some(tape);
-        Box::new(Recording {
+        let recording = Recording::silent(request.clone(), &Plan::default(), None);
+        *locked(&self.recording) = Some(recording);
+        Box::new(RecordingReader {
             reader: self.backend.reader(request),
-            tape: Arc::clone(&self.tape),
+            recording: Arc::clone(&self.recording),
         })
     }
 }
 
-struct Recording {
+struct RecordingReader {
     reader: Box<dyn OutputReader>,
-    tape: Arc<Mutex<Option<Tape>>>,
+    recording: Arc<Mutex<Option<Recording>>>,
 }
 
-impl OutputReader for Recording {
+impl OutputReader for RecordingReader {
     fn read(&mut self, lines: &Lines, events: &mut Vec<TestEvent>) {
-        if let Some(tape) = locked(&self.tape).as_mut() {
-            tape.calls.push(lines.clone());
+        if let Some(recording) = locked(&self.recording).as_mut() {
+            recording.calls.push(lines.clone());
         }
         self.reader.read(lines, events);
     }
@@ -314,9 +314,9 @@ impl OutputReader for Recording {
         files: &Artifacts,
         events: &mut Vec<TestEvent>,
     ) -> Result<Ending, BackendError> {
-        if let Some(tape) = locked(&self.tape).as_mut() {
-            tape.exits = exits.to_vec();
-            tape.files = files.clone();
+        if let Some(recording) = locked(&self.recording).as_mut() {
+            recording.exits = exits.to_vec();
+            recording.files = files.clone();
         }
         self.reader.finish(exits, files, events)
     }

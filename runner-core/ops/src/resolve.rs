@@ -1,17 +1,17 @@
-//! From arguments to an order for the engine: suite, folder, interpreter, backend, selection, time limit.
+//! From arguments to a `RunSpec` for the engine: suite, folder, interpreter, backend, selection, time limit.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::live::Recording;
-use super::suites::{self, Wish};
+use super::suites::{self, SuiteQuery};
 use super::trust;
-use super::{Answer, Desk, ErrorKind, NextCall, OpError, Scope, Started, Tool, cut, known, locate};
+use super::{Answer, ErrorKind, NextCall, OpError, Scope, Started, Tool, Workspace, cut, known, locate};
 use engine::config::{Env, Suite};
 use engine::environment::Environment;
 use engine::project::{self, Choice, ProjectError};
-use engine::run::{EventSink, Order, child_environment};
+use engine::run::{EventSink, RunSpec, child_environment};
 use engine::run_id::new_run_id;
 use process::Cancel;
 use runner_core::backend::{BackendInfo, Capability, Mode};
@@ -22,7 +22,7 @@ use runner_core::selector::{Selection, Selector};
 
 /// What all tools that run something have in common.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Common {
+pub(super) struct RunArguments {
     pub(super) scope: Scope,
     /// As they were written.
     pub(super) selectors: Vec<String>,
@@ -32,7 +32,7 @@ pub(super) struct Common {
     pub(super) lenient: bool,
 }
 
-impl Common {
+impl RunArguments {
     pub(super) fn of(scope: &Scope, selectors: &[String]) -> Self {
         Self {
             scope: scope.clone(),
@@ -50,47 +50,57 @@ impl Common {
         }
     }
 
-    /// Everything that an order needs from the arguments alone.
-    pub(super) async fn order(&self, desk: &Desk, tool: Tool, mode: Mode) -> Result<Order, OpError> {
-        self.make(desk, tool, mode).await.map_err(|mut error| {
+    /// Everything that a spec needs from the arguments alone.
+    pub(super) async fn spec(
+        &self,
+        workspace: &Workspace,
+        tool: Tool,
+        mode: Mode,
+    ) -> Result<RunSpec, OpError> {
+        self.make(workspace, tool, mode).await.map_err(|mut error| {
             error.known.cwd.get_or_insert_with(|| match &self.scope.cwd {
-                Some(cwd) => cut::echo(cwd),
-                None => desk.root.display().to_string(),
+                Some(cwd) => cut::quote_truncated(cwd),
+                None => workspace.root.display().to_string(),
             });
             let asked = self.selectors.first().or(self.ids.first());
-            error.known.selector = asked.map(|text| cut::echo(text));
+            error.known.selector = asked.map(|text| cut::quote_truncated(text));
             error
         })
     }
 
-    async fn make(&self, desk: &Desk, tool: Tool, mode: Mode) -> Result<Order, OpError> {
-        let settings = desk.settings()?;
+    async fn make(&self, workspace: &Workspace, tool: Tool, mode: Mode) -> Result<RunSpec, OpError> {
+        let settings = workspace.settings()?;
         let asked_cwd = match &self.scope.cwd {
-            Some(text) => Some(project::resolve_dir(&desk.root, text)?),
+            Some(text) => Some(project::resolve_dir(&workspace.root, text)?),
             None => None,
         };
         let asked: Vec<String> = self.selectors.iter().chain(&self.ids).cloned().collect();
-        let wish = Wish {
+        let wish = SuiteQuery {
             suite: self.scope.suite.as_deref(),
             cwd: asked_cwd.as_deref(),
             selectors: &asked,
         };
-        let mut suite = suites::choose(&desk.root, &desk.registry, suites::all(desk)?, &wish)?;
-        let timeout = time_limit(desk, &suite, self.scope.timeout)?;
-        let folder = project::resolve_dir(&desk.root, &suite.dir.to_string_lossy())?;
+        let mut suite = suites::choose(
+            &workspace.root,
+            &workspace.registry,
+            suites::all(workspace)?,
+            &wish,
+        )?;
+        let timeout = time_limit(workspace, &suite, self.scope.timeout)?;
+        let folder = project::resolve_dir(&workspace.root, &suite.dir.to_string_lossy())?;
         let cwd = asked_cwd.unwrap_or_else(|| folder.clone());
         let mut paths = Vec::with_capacity(suite.paths.len());
         for path in &suite.paths {
-            paths.push(project::resolve_suite_path(&desk.root, &folder, path)?);
+            paths.push(project::resolve_suite_path(&workspace.root, &folder, path)?);
         }
         suite.paths = narrow(&paths, &folder, &cwd);
 
         let trust::Usable {
             env,
             left_out: mut warnings,
-        } = trust::usable(desk, settings, &mut suite)?;
+        } = trust::usable(workspace, settings, &mut suite)?;
         let mut gone = None;
-        let place = Place::of(desk, &suite, &cwd, &folder);
+        let place = SelectorContext::of(workspace, &suite, &cwd, &folder);
         let mut selectors = Vec::with_capacity(asked.len());
         for text in &self.selectors {
             selectors.push(place.selector(text)?);
@@ -98,11 +108,11 @@ impl Common {
         for id in &self.ids {
             let test = place
                 .test(id)
-                .or_else(|error| known::handed_out(desk, &suite, id).ok_or(error));
+                .or_else(|error| known::handed_out(workspace, &suite, id).ok_or(error));
             match test {
                 Ok(selector) => selectors.push(selector),
                 Err(error) if self.lenient => {
-                    warnings.push(format!("`{}` was left out: {error}", cut::echo(id)));
+                    warnings.push(format!("`{}` was left out: {error}", cut::quote_truncated(id)));
                     gone.get_or_insert(error);
                 }
                 Err(error) => return Err(error),
@@ -111,9 +121,9 @@ impl Common {
         if let (true, Some(error)) = (selectors.is_empty(), gone) {
             return Err(error);
         }
-        let (project, choice) = tools(desk, &suite, &cwd, &env).await?;
-        warnings.extend(desk.notes_of(&choice.backend.info().name));
-        Ok(Order {
+        let (project, choice) = tools(workspace, &suite, &cwd, &env).await?;
+        warnings.extend(workspace.notes_of(&choice.backend.info().name));
+        Ok(RunSpec {
             tool: tool.name(),
             mode,
             suite,
@@ -133,7 +143,7 @@ impl Common {
             iterations: 1,
             timeout,
             total_timeout: None,
-            policy: desk.policy.clone(),
+            policy: workspace.policy.clone(),
             env,
             warnings,
         })
@@ -141,8 +151,12 @@ impl Common {
 }
 
 /// The time limit of a run: the call's, else the suite's, else the policy's; never over the cap.
-fn time_limit(desk: &Desk, suite: &Suite, asked: Option<Duration>) -> Result<Option<Duration>, OpError> {
-    let policy = &desk.policy;
+fn time_limit(
+    workspace: &Workspace,
+    suite: &Suite,
+    asked: Option<Duration>,
+) -> Result<Option<Duration>, OpError> {
+    let policy = &workspace.policy;
     let cap = policy.max_timeout.map(|cap| {
         let cap = suite.max_timeout.unwrap_or(cap);
         // Who writes a longer limit into the suite means it.
@@ -181,42 +195,47 @@ fn narrow(paths: &[String], folder: &Path, cwd: &Path) -> Vec<String> {
 }
 
 /// What runs the suite: its project with an interpreter whose packages are known, and the first usable backend.
-async fn tools(desk: &Desk, suite: &Suite, cwd: &Path, env: &Env) -> Result<(Project, Choice), OpError> {
+async fn tools(
+    workspace: &Workspace,
+    suite: &Suite,
+    cwd: &Path,
+    env: &Env,
+) -> Result<(Project, Choice), OpError> {
     let mut project = project::discover(
-        &desk.root,
+        &workspace.root,
         suite,
-        &desk.registry,
+        &workspace.registry,
         cwd,
-        &desk.overrides,
-        &desk.environment,
+        &workspace.overrides,
+        &workspace.environment,
     )?;
     if let Some(interpreter) = &project.interpreter
         && interpreter.packages.is_none()
     {
         // Started as the tests will be: with their environment, not with the caller's secrets.
-        let vars = child_environment(&desk.policy, &desk.environment, env, None, None).vars;
+        let vars = child_environment(&workspace.policy, &workspace.environment, env, None, None).vars;
         let environment = Environment {
             vars,
-            ..(*desk.environment).clone()
+            ..(*workspace.environment).clone()
         };
-        let asked = project::ask(interpreter, &desk.engine.supervisor, &environment).await;
+        let asked = project::ask(interpreter, &workspace.engine.supervisor, &environment).await;
         match asked {
             Ok(asked) => project.interpreter = Some(asked),
             // What has nothing to do with Python does not fail by it.
-            Err(_) if !wants_python(desk, suite) => {}
+            Err(_) if !wants_python(workspace, suite) => {}
             Err(error) => return Err(error.into()),
         }
     }
-    let choice = project::choose_backend(&desk.registry, suite, &project, &desk.overrides)
-        .map_err(|error| without_backend(desk, suite, error))?;
+    let choice = project::choose_backend(&workspace.registry, suite, &project, &workspace.overrides)
+        .map_err(|error| without_backend(workspace, suite, error))?;
     Ok((project, choice))
 }
 
 /// An interpreter that is not there is the project's trouble, unless somebody named it: then it is theirs to mend.
-fn without_backend(desk: &Desk, suite: &Suite, error: ProjectError) -> OpError {
+fn without_backend(workspace: &Workspace, suite: &Suite, error: ProjectError) -> OpError {
     let mut error = OpError::from(error);
     if error.error.code == "no_interpreter" {
-        if desk.overrides.python.is_some() {
+        if workspace.overrides.python.is_some() {
             error.kind = ErrorKind::BadRequest;
         } else if suite.options.contains_key("python") {
             error.kind = ErrorKind::Config;
@@ -226,7 +245,7 @@ fn without_backend(desk: &Desk, suite: &Suite, error: ProjectError) -> OpError {
 }
 
 /// Where selectors are looked for.
-struct Place<'a> {
+struct SelectorContext<'a> {
     root: &'a Path,
     cwd: &'a Path,
     /// The suite's.
@@ -240,38 +259,38 @@ struct Place<'a> {
 }
 
 /// What the suite's backends say of themselves.
-fn infos<'a>(desk: &'a Desk, suite: &'a Suite) -> impl Iterator<Item = BackendInfo> + 'a {
-    let named = match &desk.overrides.backend {
+fn infos<'a>(workspace: &'a Workspace, suite: &'a Suite) -> impl Iterator<Item = BackendInfo> + 'a {
+    let named = match &workspace.overrides.backend {
         Some(name) => std::slice::from_ref(name),
         None => suite.backend.as_slice(),
     };
-    let backends = named.iter().filter_map(|name| desk.registry.get(name));
+    let backends = named.iter().filter_map(|name| workspace.registry.get(name));
     backends.map(|backend| backend.info())
 }
 
 /// Whether one of the suite's backends can do it.
-fn suite_can(desk: &Desk, suite: &Suite, capability: Capability) -> bool {
-    infos(desk, suite).any(|info| info.can(capability))
+fn suite_can(workspace: &Workspace, suite: &Suite, capability: Capability) -> bool {
+    infos(workspace, suite).any(|info| info.can(capability))
 }
 
-fn wants_python(desk: &Desk, suite: &Suite) -> bool {
-    infos(desk, suite).any(|info| info.uses_python())
+fn wants_python(workspace: &Workspace, suite: &Suite) -> bool {
+    infos(workspace, suite).any(|info| info.uses_python())
 }
 
-impl<'a> Place<'a> {
-    fn of(desk: &'a Desk, suite: &Suite, cwd: &'a Path, folder: &'a Path) -> Self {
+impl<'a> SelectorContext<'a> {
+    fn of(workspace: &'a Workspace, suite: &Suite, cwd: &'a Path, folder: &'a Path) -> Self {
         Self {
-            root: &desk.root,
+            root: &workspace.root,
             cwd,
             folder,
-            names: suite_can(desk, suite, Capability::Names),
-            lists: suite_can(desk, suite, Capability::List),
-            keywords: suite_can(desk, suite, Capability::Keyword),
+            names: suite_can(workspace, suite, Capability::Names),
+            lists: suite_can(workspace, suite, Capability::List),
+            keywords: suite_can(workspace, suite, Capability::Keyword),
         }
     }
 }
 
-impl Place<'_> {
+impl SelectorContext<'_> {
     fn selector(&self, text: &str) -> Result<Selector, ProjectError> {
         let resolved = project::resolve_from(self.root, self.cwd, &[self.folder], text);
         match resolved {
@@ -293,7 +312,7 @@ impl Place<'_> {
     fn test(&self, id: &str) -> Result<Selector, OpError> {
         let shape = self.shape();
         let no_test = |what: &str| {
-            let message = format!("`{}` {what}", cut::echo(id));
+            let message = format!("`{}` {what}", cut::quote_truncated(id));
             OpError::new(ErrorKind::BadRequest, "no_such_test", message).with_hint(&*shape)
         };
         let selector = match self.selector(id) {
@@ -351,52 +370,52 @@ fn several_files(root: &Path, file: &str, bases: &[PathBuf]) -> OpError {
         "no_such_path",
         format!(
             "{} does not exist here; there are {}",
-            cut::echo(file),
+            cut::quote_truncated(file),
             names.join(", ")
         ),
     )
     .with_hint("Name one of them, or give its folder as `cwd`.")
 }
 
-/// Runs an order, and lets it be asked about and ended while it goes on.
+/// Carries out a spec, and lets it be asked about and ended while it goes on.
 pub(super) async fn perform(
-    desk: &Desk,
+    workspace: &Workspace,
     run_id: String,
-    order: Order,
+    spec: RunSpec,
     cancel: Cancel,
     sink: EventSink<'_>,
 ) -> Arc<Report> {
-    let recording = desk.live.begin(&run_id, order.tool, cancel.clone());
-    carry_out(desk, run_id, order, cancel, recording, sink).await
+    let recording = workspace.live.begin(&run_id, spec.tool, cancel.clone());
+    carry_out(workspace, run_id, spec, cancel, recording, sink).await
 }
 
 async fn carry_out(
-    desk: &Desk,
+    workspace: &Workspace,
     run_id: String,
-    order: Order,
+    spec: RunSpec,
     cancel: Cancel,
     mut recording: Recording,
     sink: EventSink<'_>,
 ) -> Arc<Report> {
     let growing = recording.report().clone();
     // Boxed: an engine's future is large, and every tool's contains one.
-    let report = Box::pin(desk.engine.run(run_id, order, cancel, growing, sink)).await;
+    let report = Box::pin(workspace.engine.run(run_id, spec, cancel, growing, sink)).await;
     let is_it = |facts: &RunFacts| facts.run_id == report.facts.run_id;
-    let store = desk.engine.store.as_ref();
-    if store.is_some_and(|store| store.latest(&desk.root, is_it).is_some()) {
+    let store = workspace.engine.store.as_ref();
+    if store.is_some_and(|store| store.latest(&workspace.root, is_it).is_some()) {
         recording.is_stored();
     }
     report
 }
 
-/// Runs an order in the background and says where to ask for it.
-pub(super) fn start(desk: &Desk, order: Order) -> Answer {
+/// Carries out a spec in the background and says where to ask for it.
+pub(super) fn start(workspace: &Workspace, spec: RunSpec) -> Answer {
     let (run_id, cancel) = (new_run_id(), Cancel::new());
     // Entered before the task first runs, so that the id is known as soon as it is handed out.
-    let recording = desk.live.begin(&run_id, order.tool, cancel.clone());
-    let (desk, id) = (desk.clone(), run_id.clone());
+    let recording = workspace.live.begin(&run_id, spec.tool, cancel.clone());
+    let (workspace, id) = (workspace.clone(), run_id.clone());
     tokio::spawn(async move {
-        carry_out(&desk, id, order, cancel, recording, &mut |_| {}).await;
+        carry_out(&workspace, id, spec, cancel, recording, &mut |_| {}).await;
     });
     let next = NextCall::new(Tool::GetRun, "wait for its end, or see how far it is")
         .with("run_id", run_id.as_str())
