@@ -2,7 +2,7 @@
 //!
 //! Discovery (the engine's `project`) fills them in; backends only look.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -19,9 +19,12 @@ pub struct Project {
     /// Why there is no usable interpreter. An error only for a suite that needs one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interpreter_problem: Option<Problem>,
-    /// The tool that keeps the Python environment, by its lock file: `uv`, `poetry`, `pdm`, `pipenv`.
+    /// The tool that keeps the Python environment, by its lock file: `uv`, `poetry`, `pdm`, `pipenv`, `hatch`, `conda`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub manager: Option<String>,
+    /// Distributions that the project says it needs, in lock files and `pyproject.toml`: lower-case names with `-`.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub declared: BTreeSet<String>,
     /// What the project calls itself in `pyproject.toml`, `setup.cfg` or `package.json`.
     pub name: Option<String>,
     /// Programs of other frameworks that were looked for and found, by name (`node`, `cargo`).

@@ -163,7 +163,7 @@ fn packages(
         Some(package) => Check::warn(
             name,
             format!("{message}; without {package} there is no coverage"),
-            install(found.manager.as_deref(), python, &package),
+            project::install(&package, found, python),
         ),
         None => Check::ok(name, message),
     }
@@ -188,16 +188,6 @@ fn lacking_coverage(suite: &Suite, infos: &[BackendInfo], python: &Interpreter) 
     missing
         .find(|name| python.package(name).is_none())
         .map(str::to_owned)
-}
-
-fn install(manager: Option<&str>, python: &Interpreter, package: &str) -> String {
-    match manager {
-        Some("uv") => format!("uv add --dev {package}"),
-        Some("poetry") => format!("poetry add --group dev {package}"),
-        Some("pdm") => format!("pdm add -d {package}"),
-        Some("pipenv") => format!("pipenv install --dev {package}"),
-        _ => format!("{} -m pip install {package}", python.path.display()),
-    }
 }
 
 fn backend(name: String, workspace: &Workspace, suite: &Suite, found: &Project) -> Check {

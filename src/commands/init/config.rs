@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use engine::project::suite_name;
+
 /// What the words are made from.
 pub(super) struct Found {
     /// Suites that detection finds without a file: name, folder, backends.
@@ -97,7 +99,7 @@ fn nested(found: &Found, lines: &mut Vec<String>) {
         .chain(found.detected.iter().cloned());
     for (number, (name, dir, backends)) in suites.enumerate() {
         lines.push(String::new());
-        lines.push(format!("[suite.{}]", key(&unique(&name, &mut names))));
+        lines.push(format!("[suite.{}]", key(&suite_name(&name, &mut names))));
         lines.push(format!("dir = {}", string(&dir)));
         if number == 0 {
             suite_keys(&backends, true, lines);
@@ -120,30 +122,6 @@ fn suite_keys(backends: &[String], python: bool, lines: &mut Vec<String>) {
 
 fn commented(key: &str, why: &str) -> String {
     format!("#{key}  # {why}")
-}
-
-/// A name that is allowed, and not taken yet.
-fn unique(name: &str, names: &mut BTreeSet<String>) -> String {
-    const MOST: usize = 48;
-    let plain = |c: char| {
-        if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') {
-            c
-        } else {
-            '-'
-        }
-    };
-    let name: String = name.chars().map(plain).take(MOST).collect();
-    let name = match name.trim_matches(['-', '_']) {
-        "" => "suite",
-        name => name,
-    };
-    let numbered = (2..).map(|number| format!("{name}-{number}"));
-    let mut names_to_try = std::iter::once(name.to_owned()).chain(numbered);
-    let free = names_to_try
-        .find(|name| !names.contains(name))
-        .unwrap_or_default();
-    names.insert(free.clone());
-    free
 }
 
 /// A key, in quotes where it needs them.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::discover::Overrides;
 use super::error::{ProjectError, shown};
+use super::manager::install;
 use crate::config::Suite;
 use runner_core::backend::{BackendInfo, Capability, Need, TestBackend};
 use runner_core::facts::{Interpreter, Project};
@@ -195,23 +196,6 @@ fn missing_package(package: &str, project: &Project, interpreter: &Interpreter) 
     lines.extend(others.map(|other| format!("also seen: {other}")));
     lines.push("other environment: qaas run --python PATH".to_owned());
     ProjectError::new("missing_package", lines.join("\n")).with_hint(fix)
-}
-
-/// The command that brings a package into the project's environment, in the words of the tool that keeps it; into the
-/// very interpreter that somebody named, where somebody did.
-fn install(package: &str, project: &Project, interpreter: &Interpreter) -> String {
-    let named = interpreter.why.starts_with(super::interpreter::NAMED);
-    match project.manager.as_deref().filter(|_| !named) {
-        Some("uv") => format!("uv add --dev {package}"),
-        Some("poetry") => format!("poetry add --group dev {package}"),
-        Some("pdm") => format!("pdm add -d {package}"),
-        Some("pipenv") => format!("pipenv install --dev {package}"),
-        _ => {
-            let path = &interpreter.path;
-            let path = path.strip_prefix(&project.root).unwrap_or(path);
-            format!("{} -m pip install {package}", path.display())
-        }
-    }
 }
 
 #[cfg(test)]

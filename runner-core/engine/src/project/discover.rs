@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::ProjectError;
 use super::interpreter::{self, Search};
+use super::manager;
 use super::name::name;
 use super::resolve::resolve_dir;
 use super::suites::read_small;
@@ -54,7 +55,8 @@ pub fn discover(
     Ok(Project {
         root: root.to_owned(),
         name: name(root, &dir),
-        manager: interpreter::manager(root, start).map(str::to_owned),
+        manager: manager::manager(root, start).map(str::to_owned),
+        declared: manager::declared(root, start),
         programs: programs(root, registry, environment),
         node_packages: node_packages(root, &dir),
         interpreter,

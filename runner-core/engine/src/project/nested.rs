@@ -1,9 +1,9 @@
-//! Projects inside a repository that detection, which takes the repository for one project, cannot tell apart.
+//! Python projects inside a repository: each is a suite of its own, with its own environment.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
-use super::interpreter;
+use super::manager;
 use super::skip;
 use super::suites::{has_python_tests, is_python_test_file, pytest_is_configured};
 
@@ -41,7 +41,7 @@ pub fn nested(root: &Path) -> Vec<PathBuf> {
 fn is_project(folder: &Path) -> bool {
     let environment = |name: &str| folder.join(name).join("pyvenv.cfg").is_file();
     pytest_is_configured(folder)
-        || interpreter::manager(folder, folder).is_some()
+        || manager::of_folder(folder).is_some()
         || [".venv", "venv", "env"].into_iter().any(environment)
 }
 

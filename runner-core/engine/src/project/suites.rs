@@ -1,10 +1,11 @@
 //! The suites of a repository: as configured, or as its files speak of them.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::skip;
+use super::{nested, skip};
 use crate::config::{Settings, Suite};
 use runner_core::backend::{BackendInfo, Capability};
 use runner_core::registry::{Detection, Marker, Registry};
@@ -28,10 +29,8 @@ pub fn suites(root: &Path, settings: &Settings, registry: &Registry) -> Vec<Suit
 
 fn detect(folder: &Path, registry: &Registry) -> Vec<Suite> {
     let mut found = Vec::new();
-    if let Some(python) = python_suite(registry)
-        && has_python_tests(folder)
-    {
-        found.push(python);
+    if let Some(python) = python_suite(registry) {
+        found.extend(python_suites(folder, &python));
     }
     for detection in registry.detections() {
         found.extend(detected(folder, detection));
@@ -41,6 +40,44 @@ fn detect(folder: &Path, registry: &Registry) -> Vec<Suite> {
         found.extend(python_suite(registry));
     }
     found
+}
+
+/// One suite for the folder, or one for each Python project inside it: their environments and configurations differ.
+fn python_suites(folder: &Path, python: &Suite) -> Vec<Suite> {
+    let nested = nested::nested(folder);
+    if nested.is_empty() {
+        return has_python_tests(folder)
+            .then(|| python.clone())
+            .into_iter()
+            .collect();
+    }
+    let mut names = BTreeSet::new();
+    let suite = |dir: PathBuf| Suite {
+        name: suite_name(&dir.to_string_lossy(), &mut names),
+        dir,
+        ..python.clone()
+    };
+    nested.into_iter().map(suite).collect()
+}
+
+/// A suite's name made of a folder's or a framework's: of letters that names may have, and not in `taken` yet.
+pub fn suite_name(from: &str, taken: &mut BTreeSet<String>) -> String {
+    const MOST: usize = 48;
+    let plain = |c: char| match c {
+        '-' | '_' => c,
+        c if c.is_ascii_alphanumeric() => c,
+        _ => '-',
+    };
+    let name: String = from.chars().map(plain).take(MOST).collect();
+    let name = match name.trim_matches(['-', '_']) {
+        "" => "suite",
+        name => name,
+    };
+    let numbered = (2..).map(|number| format!("{name}-{number}"));
+    let mut to_try = std::iter::once(name.to_owned()).chain(numbered);
+    let free = to_try.find(|name| !taken.contains(name)).unwrap_or_default();
+    taken.insert(free.clone());
+    free
 }
 
 /// The suite of a detection in `folder`, else those in the folders directly below it.

@@ -1,8 +1,8 @@
 //! Which Python runs the tests, found by reading. The whole story is in [`Interpreter::why`], `passed_over`, `also_seen`.
 //!
 //! The order: what somebody named (`--python`, `QAAS_PYTHON`, the suite's `python`); an active environment inside the
-//! repository; the project's own environment, from the start folder up to the root; another active environment, unless
-//! it is a different project's or qaas's own; conda's, unless it is the base; the version `.python-version` names; PATH.
+//! repository; the project's own environment, from the start folder up to the root, then in the store of the tool that
+//! keeps it (poetry, pdm, pipenv, hatch, conda); another active environment, unless it is a different project's or qaas's own; conda's, unless it is the base; the version `.python-version` names; PATH.
 //!
 //! A project's own environment ends the search even if it lacks the framework: running the suite with a different
 //! Python's packages would be an answer about something else.
@@ -11,6 +11,7 @@ mod active;
 mod environment_folder;
 mod machine;
 mod named;
+mod stores;
 
 use std::path::{Path, PathBuf};
 
@@ -18,6 +19,7 @@ use environment_folder::Look;
 pub(super) use machine::on_path;
 
 use super::error::ProjectError;
+use super::manager;
 use crate::config::Suite;
 use crate::environment::Environment;
 use runner_core::facts::Interpreter;
@@ -164,8 +166,8 @@ fn lacks_framework(interpreter: &Interpreter) -> bool {
 /// The project's own environment: the first with the framework, else the first that is sound, else the first broken one.
 fn project_environment(search: &Search<'_>, passed_over: &mut Vec<String>) -> Option<Look> {
     let mut second_best: Option<Look> = None;
-    for folder in project_folders(search) {
-        let look = environment_folder::look(search, &folder, "the project's own");
+    for (folder, why) in project_folders(search) {
+        let look = environment_folder::look(search, &folder, why);
         match look {
             Look::Sound(interpreter) if !lacks_framework(&interpreter) => {
                 note_second_best(search, second_best, passed_over);
@@ -201,8 +203,19 @@ fn first_line(text: &str) -> String {
     line.strip_prefix("QA0302 ").unwrap_or(line).to_owned()
 }
 
-/// Folders that may be the project's own environment, nearest and best-known names first.
-fn project_folders(search: &Search<'_>) -> Vec<PathBuf> {
+/// Folders that may be the project's own environment, each with the reason: those in the project, nearest and best-known
+/// names first, then those in its tool's store.
+fn project_folders(search: &Search<'_>) -> Vec<(PathBuf, &'static str)> {
+    let stored = stores::environments(search).into_iter();
+    let inside = folders_inside(search)
+        .into_iter()
+        .map(|folder| (folder, "the project's own"));
+    inside
+        .chain(stored.map(|stored| (stored.folder, stored.why)))
+        .collect()
+}
+
+fn folders_inside(search: &Search<'_>) -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> = Vec::new();
     for folder in search.upward() {
         let uv = search.environment.get("UV_PROJECT_ENVIRONMENT");
@@ -233,7 +246,7 @@ fn also_seen(search: &Search<'_>, taken: &Interpreter) -> Vec<String> {
     ];
     let project = project_folders(search)
         .into_iter()
-        .map(|folder| Some(environment_folder::look(search, &folder, "the project's own")));
+        .map(|(folder, why)| Some(environment_folder::look(search, &folder, why)));
     for look in project.chain(active).flatten() {
         if let Look::Sound(other) = look
             && !is_same(&other.path, &taken.path)
@@ -274,31 +287,14 @@ fn nothing_found(search: &Search<'_>, passed_over: &[String]) -> ProjectError {
     ProjectError::new("no_interpreter", lines.join("\n")).with_hint(create(search, ".venv"))
 }
 
-/// The tool that keeps the Python environment here, by its lock file, nearest first.
-pub(super) fn manager(root: &Path, start: &Path) -> Option<&'static str> {
-    const LOCKS: [(&str, &str); 5] = [
-        ("uv.lock", "uv"),
-        ("poetry.lock", "poetry"),
-        ("pdm.lock", "pdm"),
-        ("Pipfile.lock", "pipenv"),
-        ("Pipfile", "pipenv"),
-    ];
-    let upward = start.ancestors().take_while(|folder| folder.starts_with(root));
-    upward
-        .flat_map(|folder| LOCKS.map(|(lock, tool)| (folder.join(lock), tool)))
-        .find(|(lock, _)| lock.is_file())
-        .map(|(_, tool)| tool)
-}
-
 /// The command that makes the project's environment anew.
 fn create(search: &Search<'_>, folder: &str) -> String {
-    match manager(search.root, search.start) {
-        Some("uv") => "uv sync".to_owned(),
-        Some("poetry") => "poetry install".to_owned(),
-        Some("pdm") => "pdm install".to_owned(),
-        Some("pipenv") => "pipenv install --dev".to_owned(),
-        _ => format!("python3 -m venv {folder}, then install the project's requirements into it"),
-    }
+    manager::manager(search.root, search.start)
+        .and_then(manager::synchronise)
+        .map_or_else(
+            || format!("python3 -m venv {folder}, then install the project's requirements into it"),
+            str::to_owned,
+        )
 }
 
 #[cfg(test)]
