@@ -42,6 +42,7 @@ impl Launch for PeerLaunch {
             stdout_file: None,
             deadline: None,
             grace: Duration::ZERO,
+            interrupt: false,
             cancel_grace: Duration::ZERO,
             on_deadline: None,
             limits: Limits::default(),

@@ -64,11 +64,14 @@ pub struct Job {
     pub stdout_file: Option<PathBuf>,
     /// Monotonic. `None`: no limit.
     pub deadline: Option<Instant>,
-    /// Between SIGTERM and SIGKILL when the deadline passed.
+    /// Whether the job is interrupted (SIGINT to its process group, as Ctrl-C in a terminal sends it) before it is
+    /// terminated: a test framework then tears its fixtures down.
+    pub interrupt: bool,
+    /// From the first signal to SIGKILL when the deadline passed.
     pub grace: Duration,
     /// The same after a cancel, a client that went away, or a signal.
     pub cancel_grace: Duration,
-    /// What to ask for before the SIGTERM of the deadline.
+    /// What to ask for before the first signal of a deadline or a cancel.
     pub on_deadline: Option<Dump>,
     pub limits: Limits,
 }

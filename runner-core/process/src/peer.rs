@@ -84,6 +84,7 @@ impl Peer {
         let job = Job {
             channel: true,
             stdout_file: None,
+            interrupt: false,
             cancel_grace: GRACE,
             ..job
         };

@@ -149,11 +149,11 @@ impl Watch {
                 _ = &mut self.gone => return,
                 () = sleep_until(deadline.unwrap_or(never)), if deadline.is_some() => {
                     self.exit.timed_out = true;
-                    self.terminate(job.grace);
+                    self.end_within(job, job.grace);
                 }
                 () = cancel.asked(), if !self.exit.cancelled => {
                     self.exit.cancelled = true;
-                    self.terminate(job.cancel_grace);
+                    self.end_within(job, job.cancel_grace);
                 }
                 () = cancel.asked_at_once(), if self.kill_at != Some(never) => {
                     self.exit.cancelled = true;
@@ -168,8 +168,10 @@ impl Watch {
         }
     }
 
-    fn terminate(&mut self, grace: Duration) {
-        self.group.signal(Signal::TERM);
+    /// Without a process that supervises there is one signal and then the end: the one that lets it clean up, if asked.
+    fn end_within(&mut self, job: &Job, grace: Duration) {
+        self.group
+            .signal(if job.interrupt { Signal::INT } else { Signal::TERM });
         self.group.signal(Signal::CONT);
         let until = Instant::now() + grace;
         self.kill_at = Some(self.kill_at.map_or(until, |before| before.min(until)));
@@ -228,6 +230,7 @@ mod tests {
             stdout_file: None,
             deadline: None,
             grace: Duration::from_millis(200),
+            interrupt: false,
             cancel_grace: Duration::from_millis(200),
             on_deadline: None,
             limits: Limits::default(),

@@ -86,6 +86,7 @@ fn own_version(workspace: &Workspace) -> Job {
         stdout_file: None,
         deadline: Some(Instant::now() + LIMIT),
         grace: Duration::ZERO,
+        interrupt: false,
         cancel_grace: Duration::ZERO,
         on_deadline: None,
         limits: Limits::default(),

@@ -94,6 +94,7 @@ fn job(interpreter: &Interpreter, environment: &Environment, empty: &Path) -> Jo
         stdout_file: None,
         deadline: Some(tokio::time::Instant::now() + LIMIT),
         grace: Duration::ZERO,
+        interrupt: false,
         cancel_grace: Duration::ZERO,
         on_deadline: None,
         limits: Limits::default(),

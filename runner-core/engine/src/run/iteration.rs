@@ -13,16 +13,19 @@ use super::prepare::Prepared;
 use super::reading::Reading;
 use super::record::Record;
 use super::{Engine, RunSpec, blocking};
+use crate::policy::Caller;
 use crate::store::remove_tree;
 use process::{Cancel, Job, JobExit, ProcessError};
 use runner_core::event::{Ending, EndingKind, ExitMeaning, RunEvent, StopReason};
 use runner_core::plan::{Artifacts, Plan, StdoutUse, Step, StepExit, Stream};
 use runner_core::report::{Iteration, Report};
 
-/// Between SIGTERM and SIGKILL when a time limit has passed and the suite says nothing.
+/// From the interrupt to SIGKILL when a time limit has passed and the suite says nothing.
 const GRACE: Duration = Duration::from_secs(2);
 /// The same after a cancel, a client that went away, or a signal.
 const CANCEL_GRACE: Duration = Duration::from_millis(500);
+/// For the fixtures of a person's run, after Ctrl-C; a second one ends it at once.
+const PERSONS_GRACE: Duration = Duration::from_secs(5);
 
 /// A point in time, and the limit that led to it.
 #[derive(Clone, Copy, Debug)]
@@ -266,9 +269,18 @@ impl IterationRun<'_> {
             stdout_file: self.stdout_file(step).map(Path::to_owned),
             deadline: self.deadline.map(|deadline| deadline.at),
             grace: self.spec.suite.grace.unwrap_or(GRACE),
-            cancel_grace: CANCEL_GRACE,
+            interrupt: true,
+            cancel_grace: self.cancel_grace(),
             on_deadline: step.on_deadline.clone(),
             limits: self.spec.suite.limits,
+        }
+    }
+
+    /// A person who interrupts is there to see fixtures torn down, and to interrupt again; others wait for the answer.
+    fn cancel_grace(&self) -> Duration {
+        match self.spec.policy.caller {
+            Caller::Person => self.spec.suite.grace.unwrap_or(PERSONS_GRACE),
+            Caller::Agent => CANCEL_GRACE,
         }
     }
 

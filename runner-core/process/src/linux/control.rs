@@ -23,6 +23,7 @@ pub(super) struct Task {
     /// The deadline on the clock of [`monotonic`]: the time that handing over takes does not move it.
     pub(super) deadline: Option<Duration>,
     pub(super) grace: Duration,
+    pub(super) interrupt: bool,
     pub(super) cancel_grace: Duration,
     pub(super) on_deadline: Option<Dump>,
     pub(super) limits: Limits,

@@ -26,6 +26,20 @@ pub(super) trait Family {
     fn reap(&mut self) -> bool;
 }
 
+/// SIGINT to the process group of `main`, as a terminal sends it for Ctrl-C: not to those that left the group.
+pub(super) fn interrupt(members: &[Process], main: i32) {
+    let group = members
+        .iter()
+        .find(|process| process.pid == main)
+        .map(|process| process.group);
+    for process in members
+        .iter()
+        .filter(|process| !process.is_zombie() && Some(process.group) == group)
+    {
+        signal::send(process, Signal::INT);
+    }
+}
+
 /// SIGTERM to everyone there is now, and SIGCONT so that the stopped can act on it.
 pub(super) fn terminate(members: &[Process]) {
     for process in members.iter().filter(|process| !process.is_zombie()) {

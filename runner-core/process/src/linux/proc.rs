@@ -7,6 +7,7 @@ use std::collections::HashMap;
 pub(super) struct Process {
     pub(super) pid: i32,
     pub(super) parent: i32,
+    pub(super) group: i32,
     pub(super) session: i32,
     pub(super) state: u8,
     pub(super) threads: u64,
@@ -106,6 +107,7 @@ pub(super) fn parse_stat(stat: &[u8]) -> Option<Process> {
     Some(Process {
         pid,
         parent: fields.get(1)?.parse().ok()?,
+        group: fields.get(2)?.parse().ok()?,
         session: fields.get(3)?.parse().ok()?,
         state: *fields.first()?.as_bytes().first()?,
         threads: fields.get(17)?.parse().ok()?,
@@ -138,6 +140,7 @@ mod tests {
         let process = |pid, state| Process {
             pid,
             parent: 1,
+            group: 1,
             session: 1,
             state,
             threads: 1,
@@ -162,6 +165,7 @@ mod tests {
         let process = |pid, parent| Process {
             pid,
             parent,
+            group: 1,
             session: 1,
             state: b'S',
             threads: 1,

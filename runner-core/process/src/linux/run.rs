@@ -71,6 +71,7 @@ fn task(job: &Job) -> Task {
             .deadline
             .map(|deadline| monotonic() + deadline.saturating_duration_since(Instant::now())),
         grace: job.grace,
+        interrupt: job.interrupt,
         cancel_grace: job.cancel_grace,
         on_deadline: job.on_deadline.clone(),
         limits: job.limits,

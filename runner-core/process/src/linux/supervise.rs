@@ -14,14 +14,18 @@ use super::child;
 use super::confine::Confined;
 use super::control::{FromSupervisor, JobEnd, MainExit, Refused, Task, ToSupervisor, monotonic};
 use super::dump;
-use super::ending::{Family, kill_all, terminate};
+use super::ending::{Family, interrupt, kill_all, terminate};
 use super::inherited::{Control, Post};
 use super::proc::{self, Process};
 
 /// How long others may take to go by themselves after the main process is gone.
 pub(super) const LINGER: Duration = Duration::from_millis(150);
+/// For a job whose server is gone: nobody waits for it any more.
+const LOST_GRACE: Duration = Duration::from_millis(500);
 /// Between SIGTERM and SIGKILL for those that outlived the main process.
 pub(super) const LEAK_GRACE: Duration = Duration::from_millis(500);
+/// Between SIGTERM and SIGKILL for those that an interrupt did not end: the last part of the grace.
+const LAST_CHANCE: Duration = Duration::from_millis(300);
 /// After the grace: freezing, killing, reaping.
 const KILLING: Duration = Duration::from_millis(700);
 /// Between two counts, where a limit of processes is kept by counting.
@@ -92,8 +96,27 @@ enum Phase {
     Running,
     /// The main process is gone, others are not.
     Lingering(Instant),
+    /// SIGINT went out.
+    Interrupted(Ending),
     /// SIGTERM went out.
     Terminating(Instant),
+}
+
+/// When an interrupted job is terminated, and when it is killed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Ending {
+    terminate: Instant,
+    kill: Instant,
+}
+
+impl Ending {
+    fn within(grace: Duration) -> Self {
+        let kill = Instant::now() + grace;
+        Self {
+            terminate: kill.checked_sub(LAST_CHANCE.min(grace / 4)).unwrap_or(kill),
+            kill,
+        }
+    }
 }
 
 /// Everything below this process.
@@ -224,6 +247,7 @@ impl Run {
     fn due(&self) -> Option<Instant> {
         match self.phase {
             Phase::Running => self.deadline,
+            Phase::Interrupted(ending) => Some(ending.terminate),
             Phase::Lingering(until) | Phase::Terminating(until) => Some(until),
         }
     }
@@ -233,10 +257,8 @@ impl Run {
         match self.phase {
             Phase::Running => {
                 self.ended.timed_out = true;
-                if let Some(wanted) = &self.task.on_deadline {
-                    self.ended.dumps = dump::collect(wanted, &self.children.members());
-                }
-                self.terminate(self.task.grace);
+                self.dump();
+                self.end_within(self.task.grace);
                 false
             }
             Phase::Lingering(_) => {
@@ -245,11 +267,35 @@ impl Run {
                 self.terminate(LEAK_GRACE);
                 false
             }
+            Phase::Interrupted(ending) => {
+                terminate(&self.children.members());
+                self.phase = Phase::Terminating(ending.kill);
+                false
+            }
             Phase::Terminating(_) => {
                 self.kill();
                 true
             }
         }
+    }
+
+    /// Where everybody is, before they are told to end.
+    fn dump(&mut self) {
+        if let Some(wanted) = &self.task.on_deadline {
+            self.ended.dumps = dump::collect(wanted, &self.children.members());
+        }
+    }
+
+    /// Tells a running job to end, first in the way that lets it clean up.
+    fn end_within(&mut self, grace: Duration) {
+        if !self.task.interrupt || grace.is_zero() {
+            return self.terminate(grace);
+        }
+        interrupt(
+            &self.children.members(),
+            self.children.main.as_raw_nonzero().get(),
+        );
+        self.phase = Phase::Interrupted(Ending::within(grace));
     }
 
     fn terminate(&mut self, grace: Duration) {
@@ -298,9 +344,24 @@ impl Run {
     /// Ends with the shorter of what is left of a grace that runs and the grace of a cancel.
     fn stop(&mut self) {
         self.ended.cancelled |= self.children.exit.is_none();
-        let until = Instant::now() + self.task.cancel_grace;
+        let longest = if self.control.is_open() {
+            Duration::MAX
+        } else {
+            LOST_GRACE
+        };
+        let grace = self.task.cancel_grace.min(longest);
+        let until = Instant::now() + grace;
         match self.phase {
-            Phase::Running => self.terminate(self.task.cancel_grace),
+            Phase::Running => {
+                if self.control.is_open() {
+                    self.dump();
+                }
+                self.end_within(grace);
+            }
+            Phase::Interrupted(before) => {
+                let ending = Ending::within(grace);
+                self.phase = Phase::Interrupted(if ending.kill < before.kill { ending } else { before });
+            }
             Phase::Lingering(_) => self.phase = Phase::Lingering(Instant::now()),
             Phase::Terminating(before) => self.phase = Phase::Terminating(before.min(until)),
         }

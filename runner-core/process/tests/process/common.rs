@@ -31,6 +31,7 @@ pub(crate) fn job(argv: &[&str]) -> Job {
         stdout_file: None,
         deadline: None,
         grace: Duration::from_millis(500),
+        interrupt: false,
         cancel_grace: Duration::from_millis(300),
         on_deadline: None,
         limits: Limits::default(),

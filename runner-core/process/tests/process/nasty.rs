@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use process::Limits;
+use process::{Cancel, Limits};
 use runner_core::plan::Stream;
 
-use crate::common::{Outcome, run, supervisor, within};
+use crate::common::{Outcome, run, run_until_a_line, supervisor, within};
 use crate::mark::nasty;
 
 const LIMIT: Duration = Duration::from_millis(800);
@@ -50,6 +50,60 @@ async fn a_program_that_ends_orderly_on_sigterm_keeps_its_exit_code() {
         (outcome.exited.exit.code, outcome.exited.exit.signal),
         (Some(4), None)
     );
+}
+
+/// The exit code of a program that is cancelled once it has printed a line, where the job says `interrupt`.
+async fn interrupted(script: &str) -> Option<i32> {
+    let (mut job, mark) = nasty(script);
+    job.interrupt = true;
+    job.cancel_grace = Duration::from_secs(4);
+    let exited = run_until_a_line(job, &Cancel::new(), |cancel| cancel.ask("a test")).await;
+    mark.assert_nothing_left();
+    assert!(exited.exit.cancelled, "{exited:?}");
+    exited.exit.code
+}
+
+#[tokio::test]
+async fn an_interrupted_program_cleans_up_before_anything_else_is_sent() {
+    let script = "
+signal.signal(signal.SIGTERM, lambda *_: os._exit(9))
+try:
+    print('begun', flush=True)
+    hang()
+except KeyboardInterrupt:
+    sys.exit(4)";
+    assert_eq!(interrupted(script).await, Some(4));
+}
+
+#[tokio::test]
+async fn a_program_that_ignores_an_interrupt_is_terminated_within_the_grace() {
+    let script = "
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(5))
+print('begun', flush=True)
+hang()";
+    assert_eq!(interrupted(script).await, Some(5));
+}
+
+#[tokio::test]
+async fn a_child_in_a_session_of_its_own_is_not_interrupted_but_ended() {
+    // The child tells of an interrupt by its exit code, which the parent passes on.
+    let script = "
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+def alone():
+    os.setsid()
+    signal.signal(signal.SIGINT, lambda *_: os._exit(7))
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(8))
+    print('begun', flush=True)
+    hang()
+pid = child(alone)
+while True:
+    try:
+        _, status = os.waitpid(pid, 0)
+        sys.exit(os.waitstatus_to_exitcode(status))
+    except KeyboardInterrupt:
+        pass";
+    assert_eq!(interrupted(script).await, Some(8));
 }
 
 #[tokio::test]

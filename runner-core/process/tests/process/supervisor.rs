@@ -50,6 +50,7 @@ fn job(argv: &[std::ffi::OsString]) -> Job {
         stdout_file: None,
         deadline: None,
         grace: Duration::from_millis(300),
+        interrupt: false,
         cancel_grace: Duration::from_millis(300),
         on_deadline: None,
         limits: Limits::default(),
