@@ -238,3 +238,44 @@ fn an_unknown_command_runs_its_program_from_path_but_never_from_the_repository()
     let answer = project.qaas(&["hello", "world"]);
     assert_eq!(answer.stdout, "real world qaas\n", "{}", answer.stderr);
 }
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_tears_fixtures_down_and_says_where_the_tests_were() {
+    let project = Project::new().file(
+        "tests/test_td.py",
+        "import pathlib, time, pytest\n\n\
+         @pytest.fixture(scope='session')\n\
+         def database():\n    yield\n    time.sleep(1)\n    pathlib.Path('torn_down').touch()\n\n\
+         def test_before(database):\n    pass\n\n\
+         def test_waits(database):\n    pathlib.Path('begun').touch()\n    time.sleep(60)\n",
+    );
+    let child = project.command(&["run"]);
+    let answer = interrupted(child, &project.root().join("begun"));
+    assert_eq!(answer.code, Some(130), "{}{}", answer.stdout, answer.stderr);
+    assert!(
+        project.root().join("torn_down").is_file(),
+        "the fixture was not torn down"
+    );
+    assert!(answer.stdout.contains("test_waits"), "{}", answer.stdout);
+    assert!(answer.stdout.contains("test_td.py:14"), "{}", answer.stdout);
+}
+
+/// What a command says that gets SIGINT as soon as a file is there.
+#[cfg(unix)]
+fn interrupted(mut command: std::process::Command, file: &std::path::Path) -> crate::support::Answer {
+    use rustix::process::{Pid, Signal, kill_process};
+    let piped = std::process::Stdio::piped;
+    let mut child = command.stdout(piped()).stderr(piped()).spawn().unwrap();
+    while !file.exists() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    crate::support::Answer {
+        code: output.status.code(),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
