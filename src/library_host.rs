@@ -25,7 +25,7 @@ pub(crate) fn argv(name: &str, from: &Path, copy: PathBuf, sha256: &str) -> Vec<
 /// Answers a host's calls with a library until the host is gone. `words`: what follows [`COMMAND`].
 pub(crate) fn main(words: Vec<OsString>) -> ExitCode {
     let Ok([name, from, copy, sha256]) = <[OsString; 4]>::try_from(words) else {
-        return ExitCode::from(crate::exit::USAGE);
+        return ops::ExitCode::Usage.into();
     };
     let text = |word: OsString| word.to_string_lossy().into_owned();
     exec_plugin::serve_answers(&mut Hosted::new(

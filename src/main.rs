@@ -4,42 +4,41 @@ mod backends;
 mod cli;
 mod commands;
 mod display;
-mod exit;
 mod external;
 mod library_host;
 mod plugins;
 mod world;
 
 use std::ffi::OsStr;
-use std::process::ExitCode;
 
 use clap::Parser;
+use ops::ExitCode;
 
 use crate::cli::Cli;
 
 /// The hidden first argument of the supervising process (see `process`).
 pub(crate) const SUPERVISE: &str = "__supervise";
 
-fn main() -> ExitCode {
+fn main() -> std::process::ExitCode {
     // Before anything else: the supervisor is small, single-threaded and knows nothing of the rest.
     if std::env::args_os().nth(1).as_deref() == Some(OsStr::new(SUPERVISE)) {
-        return ExitCode::from(u8::try_from(process::supervise_main()).unwrap_or(1));
+        return std::process::ExitCode::from(u8::try_from(process::supervise_main()).unwrap_or(1));
     }
     if std::env::args_os().nth(1).as_deref() == Some(OsStr::new(library_host::COMMAND)) {
         return library_host::main(std::env::args_os().skip(2).collect());
     }
     match Cli::try_parse() {
-        Ok(cli) => commands::dispatch(cli),
-        Err(error) => usage(&error),
+        Ok(cli) => commands::dispatch(cli).into(),
+        Err(error) => usage(&error).into(),
     }
 }
 
 /// Clap's own answers: help and version are successes, everything else is a bad argument.
 fn usage(error: &clap::Error) -> ExitCode {
     let _ = error.print();
-    ExitCode::from(if error.use_stderr() {
-        exit::USAGE
+    if error.use_stderr() {
+        ExitCode::Usage
     } else {
-        exit::PASSED
-    })
+        ExitCode::Passed
+    }
 }

@@ -7,9 +7,9 @@ use super::Context;
 use super::output::{print, print_json};
 use super::run::{fail, structured};
 use crate::cli::{Affected, Format};
-use crate::exit;
+use ops::ExitCode;
 
-pub(super) async fn run(context: &Context, command: Affected) -> u8 {
+pub(super) async fn run(context: &Context, command: Affected) -> ExitCode {
     let (format, paint) = (context.global.format, context.paint());
     let workspace = match context.no_exec_workspace(Policy::person()) {
         Ok(workspace) => workspace,
@@ -25,7 +25,7 @@ pub(super) async fn run(context: &Context, command: Affected) -> u8 {
     };
     if format != Format::Human {
         print_json(&structured(Ok(Answer::AffectedTests(Box::new(answer)))), format);
-        return exit::PASSED;
+        return ExitCode::Passed;
     }
     for test in &answer.affected {
         print(&format!(
@@ -40,5 +40,5 @@ pub(super) async fn run(context: &Context, command: Affected) -> u8 {
     for note in &answer.notes {
         print(&format!("{} {note}", paint.dim("note:")));
     }
-    exit::PASSED
+    ExitCode::Passed
 }

@@ -5,18 +5,18 @@ use std::path::Path;
 use engine::policy::Policy;
 use engine::store::plugins::Plugins;
 use exec_plugin::host::Capabilities;
-use ops::OpError;
+use ops::{ExitCode, OpError};
 use runner_core::backend::{BackendError, BackendInfo, NAMES, Need, StillWanted, is_name};
 use serde_json::{Value, json};
 
 use super::output::{print, print_json};
 use super::run::fail;
 use super::{Context, conformance};
+use crate::backends;
 use crate::cli::{Backend, BackendAdd, Format};
 use crate::plugins::{Origin, Plugin, Starting, Table, Typed, name_of, read_typed};
-use crate::{backends, exit};
 
-pub(super) async fn run(context: &Context, command: &Backend) -> u8 {
+pub(super) async fn run(context: &Context, command: &Backend) -> ExitCode {
     let done = match command {
         Backend::List => list(context),
         Backend::Add(command) => add(context, command),
@@ -24,7 +24,7 @@ pub(super) async fn run(context: &Context, command: &Backend) -> u8 {
         Backend::Check(command) => return conformance::run(context, command).await,
     };
     match done {
-        Ok(()) => exit::PASSED,
+        Ok(()) => ExitCode::Passed,
         Err(error) => fail(&error, context.global.format, context.paint()),
     }
 }

@@ -10,10 +10,10 @@ use serde_json::{Map, Value};
 use super::output::{print_json, print_stderr};
 use super::{Context, signals};
 use crate::cli::{Call, Format};
-use crate::exit;
+use ops::ExitCode;
 
 /// 0 when answered, 1 when the answer is an error.
-pub(super) async fn run(context: &Context, command: Call) -> u8 {
+pub(super) async fn run(context: &Context, command: Call) -> ExitCode {
     // What the tests do not get by their environment they must not read from this process's either.
     guard_memory();
     if context.global.trust {
@@ -49,9 +49,9 @@ pub(super) async fn run(context: &Context, command: Call) -> u8 {
         },
     );
     if reply.is_error {
-        exit::FAILED
+        ExitCode::Failed
     } else {
-        exit::PASSED
+        ExitCode::Passed
     }
 }
 

@@ -14,8 +14,8 @@ use super::output::{print, print_json};
 use super::run::fail;
 use crate::cli::Format;
 use crate::display::Paint;
-use crate::exit;
 use crate::plugins::NOT_STARTED;
+use ops::ExitCode;
 
 /// One suite, planned or not.
 struct Planned {
@@ -32,7 +32,7 @@ struct Plan {
     passed_over: Vec<String>,
 }
 
-pub(super) fn run(context: &Context) -> u8 {
+pub(super) fn run(context: &Context) -> ExitCode {
     let (format, paint) = (context.global.format, context.paint());
     let checked = context.no_exec_workspace(Policy::person()).and_then(|workspace| {
         let settings = workspace.settings()?;
@@ -45,9 +45,9 @@ pub(super) fn run(context: &Context) -> u8 {
         Ok(checked) => checked,
         Err(error) => return fail(&error, format, paint),
     };
-    let codes: Vec<u8> = planned
+    let codes: Vec<ExitCode> = planned
         .iter()
-        .map(|p| p.result.as_ref().map_or_else(exit::of_error, |_| 0))
+        .map(|p| p.result.as_ref().map_or_else(OpError::exit, |_| ExitCode::Passed))
         .collect();
     if format == Format::Human {
         print(&paint.dim(
@@ -76,7 +76,7 @@ pub(super) fn run(context: &Context) -> u8 {
             format,
         );
     }
-    exit::worst(codes)
+    ExitCode::worst(codes)
 }
 
 fn plan(workspace: &Workspace, suite: &Suite) -> Planned {

@@ -7,7 +7,7 @@ use conformance::{Case, Finding, Harness, NO_SAMPLE, Sample};
 use engine::policy::Policy;
 use engine::project::Overrides;
 use engine::trust::Part;
-use ops::{ErrorKind, OpError};
+use ops::{ErrorKind, ExitCode, OpError};
 use runner_core::backend::TestBackend;
 use runner_core::registry::nearest;
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ use super::run::fail;
 use crate::cli::{BackendCheck, Format};
 use crate::display::Paint;
 use crate::plugins::{Plugin, Starting};
-use crate::{backends, exit, world};
+use crate::{backends, world};
 
 /// What is to be driven, and with which sample project.
 struct Subjects {
@@ -51,7 +51,7 @@ struct Count {
     left_out: Vec<(String, usize)>,
 }
 
-pub(super) async fn run(context: &Context, command: &BackendCheck) -> u8 {
+pub(super) async fn run(context: &Context, command: &BackendCheck) -> ExitCode {
     let (format, paint) = (context.global.format, context.paint());
     let subjects = match subjects(context, command) {
         Ok(subjects) => subjects,
@@ -269,7 +269,13 @@ fn not_checked(count: &Count, command: &BackendCheck) -> String {
     lines.join("\n")
 }
 
-fn sum_up(count: &Count, answers: &[Value], command: &BackendCheck, format: Format, paint: Paint) -> u8 {
+fn sum_up(
+    count: &Count,
+    answers: &[Value],
+    command: &BackendCheck,
+    format: Format,
+    paint: Paint,
+) -> ExitCode {
     let status = if count.failed == 0 { "passed" } else { "failed" };
     let Count {
         passed,
@@ -302,8 +308,8 @@ fn sum_up(count: &Count, answers: &[Value], command: &BackendCheck, format: Form
         }
     }
     if count.failed == 0 {
-        exit::PASSED
+        ExitCode::Passed
     } else {
-        exit::FAILED
+        ExitCode::Failed
     }
 }

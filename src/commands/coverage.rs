@@ -9,9 +9,9 @@ use super::run::{Watch, fail, structured};
 use super::{Context, signals};
 use crate::cli::{Coverage, Format};
 use crate::display::Detail;
-use crate::exit;
+use ops::ExitCode;
 
-pub(super) async fn run(context: &Context, command: Coverage) -> u8 {
+pub(super) async fn run(context: &Context, command: Coverage) -> ExitCode {
     let (format, paint) = (context.global.format, context.paint());
     let workspace = match context.workspace(Policy::person()) {
         Ok(workspace) => workspace,
@@ -30,7 +30,7 @@ pub(super) async fn run(context: &Context, command: Coverage) -> u8 {
     .await;
     match answer {
         Ok(answer) => {
-            let code = exit::of_status(answer.status);
+            let code = ExitCode::from(answer.status);
             match format {
                 Format::Json => print_json(&structured(Ok(Answer::GetCoverage(Box::new(answer)))), format),
                 Format::Human => print(&table(&answer)),

@@ -1,7 +1,7 @@
 //! `qaas list`: which tests there are. Runs none.
 
 use engine::policy::Policy;
-use ops::{Answer, list_tests};
+use ops::{Answer, ExitCode, list_tests};
 use runner_core::visible::visible;
 
 use super::output::{print, print_json, print_stderr};
@@ -10,7 +10,7 @@ use super::{Context, signals};
 use crate::cli::{Format, List};
 use crate::display::count;
 
-pub(super) async fn run(context: &Context, command: List) -> u8 {
+pub(super) async fn run(context: &Context, command: List) -> ExitCode {
     let (format, paint) = (context.global.format, context.paint());
     let workspace = match context.workspace(Policy::person()) {
         Ok(workspace) => workspace,

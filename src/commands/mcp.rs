@@ -8,12 +8,12 @@ use super::output::print_stderr;
 use super::run::fail;
 use super::{Context, block_on};
 use crate::cli::{Format, Mcp};
-use crate::exit;
+use ops::ExitCode;
 
-pub(super) fn run(context: &Context, command: Mcp) -> u8 {
+pub(super) fn run(context: &Context, command: Mcp) -> ExitCode {
     if context.global.trust {
         print_stderr("qaas: a server takes no --trust: agree once with `qaas trust`");
-        return exit::USAGE;
+        return ExitCode::Usage;
     }
     // What the tests do not get by their environment they must not read from this process's either.
     guard_memory();
@@ -42,10 +42,10 @@ pub(super) fn run(context: &Context, command: Mcp) -> u8 {
                     ));
                 };
                 match serve_http(workspace, options, announce).await {
-                    Ok(_) => exit::PASSED,
+                    Ok(_) => ExitCode::Passed,
                     Err(error) => {
                         print_stderr(&format!("qaas: {error}\nnext: {}", error.hint()));
-                        exit::USAGE
+                        ExitCode::Usage
                     }
                 }
             })
@@ -55,23 +55,23 @@ pub(super) fn run(context: &Context, command: Mcp) -> u8 {
 }
 
 /// The real descriptors are moved away first: nothing that is started can reach the protocol.
-fn stdio(workspace: ops::Workspace) -> u8 {
+fn stdio(workspace: ops::Workspace) -> ExitCode {
     let (reader, writer) = match private_stdio() {
         Ok(pair) => pair,
         Err(error) => {
             print_stderr(&format!(
                 "qaas: standard input and output cannot be used: {error}"
             ));
-            return exit::USAGE;
+            return ExitCode::Usage;
         }
     };
     let (reader, writer) = (std::fs::File::from(reader), std::fs::File::from(writer));
     block_on(async {
         match serve_stdio(workspace, reader, writer).await {
-            Ok(_) => exit::PASSED,
+            Ok(_) => ExitCode::Passed,
             Err(error) => {
                 print_stderr(&format!("qaas: signals cannot be taken over: {error}"));
-                exit::NOT_JUDGED
+                ExitCode::NotJudged
             }
         }
     })

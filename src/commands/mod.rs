@@ -20,12 +20,12 @@ mod trust;
 mod workspace;
 
 use std::future::Future;
-use std::process::ExitCode;
 
 use engine::environment::Environment;
 
 use crate::cli::{Cli, Command, Global};
-use crate::{exit, external, world};
+use crate::{external, world};
+use ops::ExitCode;
 
 /// What every command is given.
 pub(crate) struct Context {
@@ -39,7 +39,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         global: cli.global,
         environment: world::environment(),
     };
-    let code = match cli.command {
+    match cli.command {
         Command::Run(command) => block_on(run::run(&context, command)),
         Command::Repeat(command) => block_on(repeat::run(&context, command)),
         Command::Affected(command) => block_on(affected::run(&context, command)),
@@ -55,12 +55,11 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         Command::Trust(command) => trust::run(&context, &command),
         Command::Schema => schema::run(),
         Command::External(words) => external_command(&context, &words),
-    };
-    ExitCode::from(code)
+    }
 }
 
 /// Runs one command's future. Two threads: one waits for the run, the other keeps light work going.
-fn block_on(command: impl Future<Output = u8>) -> u8 {
+fn block_on(command: impl Future<Output = ExitCode>) -> ExitCode {
     match tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -69,14 +68,14 @@ fn block_on(command: impl Future<Output = u8>) -> u8 {
         Ok(runtime) => runtime.block_on(command),
         Err(error) => {
             output::print_stderr(&format!("qaas: this system gives no threads: {error}"));
-            exit::NOT_JUDGED
+            ExitCode::NotJudged
         }
     }
 }
 
-fn external_command(context: &Context, words: &[std::ffi::OsString]) -> u8 {
+fn external_command(context: &Context, words: &[std::ffi::OsString]) -> ExitCode {
     let root = engine::project::find_root(context.global.root.as_deref(), &context.environment).ok();
     let path = context.environment.get("PATH").map(std::ffi::OsStr::new);
     output::print_stderr(&external::run(words, path, root.as_deref(), &world::own_path()));
-    exit::USAGE
+    ExitCode::Usage
 }

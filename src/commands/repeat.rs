@@ -8,9 +8,9 @@ use super::run::{Watch, fail, structured};
 use super::{Context, signals};
 use crate::cli::{Format, Repeat};
 use crate::display::Detail;
-use crate::exit;
+use ops::ExitCode;
 
-pub(super) async fn run(context: &Context, command: Repeat) -> u8 {
+pub(super) async fn run(context: &Context, command: Repeat) -> ExitCode {
     let (format, paint) = (context.global.format, context.paint());
     let workspace = match context.workspace(Policy::person()) {
         Ok(workspace) => workspace,
@@ -29,7 +29,7 @@ pub(super) async fn run(context: &Context, command: Repeat) -> u8 {
     .await;
     match answer {
         Ok(answer) => {
-            let code = exit::of_status(answer.status);
+            let code = ExitCode::from(answer.status);
             let headline = answer.headline();
             match format {
                 Format::Json => print_json(&structured(Ok(Answer::RunNTimes(Box::new(answer)))), format),

@@ -15,9 +15,9 @@ use super::output::{print_error, print_json, print_stderr};
 use super::{Context, signals};
 use crate::cli::{Format, Run};
 use crate::display::{Detail, Paint, Screen, stdout_colors};
-use crate::exit;
+use ops::ExitCode;
 
-pub(super) async fn run(context: &Context, command: Run) -> u8 {
+pub(super) async fn run(context: &Context, command: Run) -> ExitCode {
     let (format, paint) = (context.global.format, context.paint());
     let workspace = match context.workspace(Policy::person()) {
         Ok(workspace) => workspace,
@@ -37,7 +37,7 @@ pub(super) async fn run(context: &Context, command: Run) -> u8 {
     })
     .await;
 
-    let mut codes: Vec<u8> = answers.iter().map(|(_, answer)| code(answer)).collect();
+    let mut codes: Vec<ExitCode> = answers.iter().map(|(_, answer)| code(answer)).collect();
     for (_, answer) in answers {
         match answer {
             Ok(answer) if format == Format::Json => {
@@ -50,7 +50,7 @@ pub(super) async fn run(context: &Context, command: Run) -> u8 {
     if let Some(path) = junit {
         codes.extend(write_junit(&context.environment.cwd.join(path), &watch.reports));
     }
-    exit::worst(codes)
+    ExitCode::worst(codes)
 }
 
 fn arguments(command: Run) -> run_suite::Arguments {
@@ -71,10 +71,10 @@ fn arguments(command: Run) -> run_suite::Arguments {
     }
 }
 
-fn code(answer: &Result<run_suite::Answer, OpError>) -> u8 {
+fn code(answer: &Result<run_suite::Answer, OpError>) -> ExitCode {
     match answer {
-        Ok(answer) => exit::of_status(answer.status),
-        Err(error) => exit::of_error(error),
+        Ok(answer) => ExitCode::from(answer.status),
+        Err(error) => error.exit(),
     }
 }
 
@@ -84,18 +84,18 @@ pub(super) fn structured(answer: Result<Answer, OpError>) -> Value {
 }
 
 /// Prints an error and gives its exit code.
-pub(super) fn fail(error: &OpError, format: Format, paint: Paint) -> u8 {
+pub(super) fn fail(error: &OpError, format: Format, paint: Paint) -> ExitCode {
     print_error(error, format, paint);
-    exit::of_error(error)
+    error.exit()
 }
 
-fn write_junit(path: &Path, reports: &[Report]) -> Option<u8> {
+fn write_junit(path: &Path, reports: &[Report]) -> Option<ExitCode> {
     let written = junit::to_xml(reports).map_err(|error| error.to_string());
     let error = written
         .and_then(|xml| std::fs::write(path, xml).map_err(|error| error.to_string()))
         .err()?;
     print_stderr(&format!("qaas: {} could not be written: {error}", path.display()));
-    Some(exit::USAGE)
+    Some(ExitCode::Usage)
 }
 
 impl Context {

@@ -2,9 +2,9 @@
 
 use super::output::print_json;
 use crate::cli::Format;
-use crate::exit;
+use ops::ExitCode;
 
-pub(super) fn run() -> u8 {
+pub(super) fn run() -> ExitCode {
     print_json(&engine::config::schema(), Format::Json);
-    exit::PASSED
+    ExitCode::Passed
 }

@@ -10,9 +10,9 @@ use super::run::{fail, structured};
 use super::{Context, signals};
 use crate::cli::{Format, Show};
 use crate::display::{Detail, Screen};
-use crate::exit;
+use ops::ExitCode;
 
-pub(super) async fn run(context: &Context, command: Show) -> u8 {
+pub(super) async fn run(context: &Context, command: Show) -> ExitCode {
     let (format, paint) = (context.global.format, context.paint());
     let shown = async {
         let workspace = context.no_exec_workspace(Policy::person())?;
@@ -24,7 +24,7 @@ pub(super) async fn run(context: &Context, command: Show) -> u8 {
         let report = get_run::stored(&workspace, &command.run)?;
         // A reader that went away is no error.
         let _ = Screen::new(std::io::stdout(), paint, Detail::Failures).whole(&report);
-        Ok(exit::PASSED)
+        Ok(ExitCode::Passed)
     };
     shown
         .await
@@ -39,15 +39,15 @@ fn question(command: &Show) -> Map<String, Value> {
     question.as_object().cloned().unwrap_or_default()
 }
 
-fn show_answer(format: Format, answer: ops::Answer) -> u8 {
+fn show_answer(format: Format, answer: ops::Answer) -> ExitCode {
     use ops::Answer;
     let Answer::GetRun(page) = &answer else {
         print_json(&structured(Ok(answer)), format);
-        return exit::PASSED;
+        return ExitCode::Passed;
     };
     if format != Format::Human {
         print_json(&structured(Ok(answer)), format);
-        return exit::PASSED;
+        return ExitCode::Passed;
     }
     if let Some(output) = &page.output {
         print(output.trim_end());
@@ -58,5 +58,5 @@ fn show_answer(format: Format, answer: ops::Answer) -> u8 {
             print(text.trim_end());
         }
     }
-    exit::PASSED
+    ExitCode::Passed
 }

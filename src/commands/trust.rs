@@ -11,15 +11,15 @@ use super::Context;
 use super::output::{print, print_stderr};
 use super::run::fail;
 use crate::cli::Trust;
-use crate::exit;
 use crate::plugins::{Origin, Starting};
+use ops::ExitCode;
 
-pub(super) fn run(context: &Context, command: &Trust) -> u8 {
+pub(super) fn run(context: &Context, command: &Trust) -> ExitCode {
     let Some(state) = context.environment.state_dir() else {
         print_stderr(
             "qaas: there is no state folder to keep an agreement in\nnext: set HOME or QAAS_STATE_DIR",
         );
-        return exit::USAGE;
+        return ExitCode::Usage;
     };
     let store = TrustStore::new(&state);
     if command.list {
@@ -42,10 +42,10 @@ pub(super) fn run(context: &Context, command: &Trust) -> u8 {
     match agree(&workspace, &store, command) {
         Ok(true) => {
             probe(context);
-            exit::PASSED
+            ExitCode::Passed
         }
-        Ok(false) => exit::PASSED,
-        Err(Trouble::Refused) => exit::USAGE,
+        Ok(false) => ExitCode::Passed,
+        Err(Trouble::Refused) => ExitCode::Usage,
         Err(Trouble::Op(error)) => fail(&error, context.global.format, context.paint()),
         Err(Trouble::Trust(error)) => refuse(&error),
     }
@@ -116,7 +116,7 @@ fn asked(question: &str) -> bool {
     read.is_ok() && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
 }
 
-fn list(store: &TrustStore) -> u8 {
+fn list(store: &TrustStore) -> ExitCode {
     match store.list() {
         Ok(listed) => {
             for warning in &listed.warnings {
@@ -128,18 +128,18 @@ fn list(store: &TrustStore) -> u8 {
                     print(&format!("   {line}"));
                 }
             }
-            exit::PASSED
+            ExitCode::Passed
         }
         Err(error) => refuse(&error),
     }
 }
 
-fn done(text: &str) -> u8 {
+fn done(text: &str) -> ExitCode {
     print(text);
-    exit::PASSED
+    ExitCode::Passed
 }
 
-fn refuse(error: &TrustError) -> u8 {
+fn refuse(error: &TrustError) -> ExitCode {
     print_stderr(&format!("qaas: {error}\nnext: {}", error.hint()));
-    exit::USAGE
+    ExitCode::Usage
 }

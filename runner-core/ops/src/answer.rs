@@ -4,8 +4,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{
-    NextCall, OpError, Workspace, affected_tests, cancel_run, get_coverage, get_run, list_tests, resolve,
-    run_n_times, run_single, run_suite,
+    ExitCode, NextCall, OpError, Workspace, affected_tests, cancel_run, get_coverage, get_run, list_tests,
+    resolve, run_n_times, run_single, run_suite,
 };
 use engine::run::EventSink;
 use process::Cancel;
@@ -111,23 +111,12 @@ impl Answer {
     }
 
     /// What the command line exits with when it asked this question itself (`qaas call` exits 0 once answered).
-    pub fn exit(&self) -> u8 {
+    pub fn exit(&self) -> ExitCode {
         match self {
             Self::ListTests(answer) => answer.exit(),
-            Self::CancelRun(_) | Self::Started(_) => 0,
-            _ => self.status().map_or(0, exit),
+            Self::CancelRun(_) | Self::Started(_) => ExitCode::Passed,
+            _ => self.status().map_or(ExitCode::Passed, ExitCode::from),
         }
-    }
-}
-
-/// The exit code of a status, as pytest has it where it has one.
-pub fn exit(status: Status) -> u8 {
-    match status {
-        Status::Passed | Status::Queued | Status::Running => 0,
-        Status::Failed => 1,
-        Status::Broken | Status::Incomplete | Status::TimedOut => 2,
-        Status::NoTests => 5,
-        Status::Cancelled => 130,
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::rows::{is_zero, round, warnings};
-use super::{EnvironmentFacts, NextCall, TAIL_CHARS, Workspace, cut, words};
+use super::{EnvironmentFacts, ExitCode, NextCall, TAIL_CHARS, Workspace, cut, words};
 use engine::config::ConfigError;
 use engine::project::ProjectError;
 use engine::store::StoreError;
@@ -154,12 +154,12 @@ impl OpError {
     }
 
     /// What the command line exits with.
-    pub fn exit(&self) -> u8 {
+    pub fn exit(&self) -> ExitCode {
         match self.kind {
-            ErrorKind::BadRequest | ErrorKind::Config | ErrorKind::Untrusted => 4,
-            ErrorKind::NoTests => 5,
-            ErrorKind::Broken => 2,
-            ErrorKind::Cancelled => 130,
+            ErrorKind::BadRequest | ErrorKind::Config | ErrorKind::Untrusted => ExitCode::Usage,
+            ErrorKind::NoTests => ExitCode::NoTests,
+            ErrorKind::Broken => ExitCode::NotJudged,
+            ErrorKind::Cancelled => ExitCode::Cancelled,
         }
     }
 

@@ -9,7 +9,7 @@ use super::arguments::Reader;
 use super::resolve::{RunArguments, perform};
 use super::rows::{self, warnings};
 use super::unanswered::unanswered;
-use super::{EnvironmentFacts, ErrorKind, OpError, Scope, Tool, Workspace, locate, words};
+use super::{EnvironmentFacts, ErrorKind, ExitCode, OpError, Scope, Tool, Workspace, locate, words};
 use engine::run::{EventSink, RunSpec};
 use engine::run_id::new_run_id;
 use process::Cancel;
@@ -155,7 +155,11 @@ impl Answer {
     }
 
     /// What the command line exits with.
-    pub fn exit(&self) -> u8 {
-        if self.status == "done" { 0 } else { 2 }
+    pub fn exit(&self) -> ExitCode {
+        if self.status == "done" {
+            ExitCode::Passed
+        } else {
+            ExitCode::NotJudged
+        }
     }
 }

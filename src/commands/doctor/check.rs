@@ -5,7 +5,7 @@ use runner_core::model::Outcome;
 use serde_json::{Map, Value};
 
 use crate::display::Paint;
-use crate::exit;
+use ops::ExitCode;
 
 /// In the order of how much it matters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,7 +51,7 @@ pub(super) struct Check {
     /// What to do about it.
     pub(super) fix: Option<String>,
     /// What qaas exits with if this fails.
-    pub(super) code: u8,
+    pub(super) code: ExitCode,
 }
 
 impl Check {
@@ -64,7 +64,7 @@ impl Check {
             message: lines.next().unwrap_or_default(),
             notes: lines.collect(),
             fix: None,
-            code: exit::NOT_JUDGED,
+            code: ExitCode::NotJudged,
         }
     }
 
@@ -88,7 +88,7 @@ impl Check {
     pub(super) fn of_error(name: impl Into<String>, error: &OpError) -> Self {
         let mut check = Self::new(State::Fail, name, error.error.message.as_str());
         check.fix.clone_from(&error.error.hint);
-        check.code = exit::of_error(error);
+        check.code = error.exit();
         check
     }
 

@@ -17,11 +17,11 @@ use super::Context;
 use super::output::{print, print_json};
 use crate::cli::{Doctor, Format};
 use crate::display::Paint;
-use crate::exit;
+use ops::ExitCode;
 
 mod check;
 
-pub(super) async fn run(context: &Context, command: &Doctor) -> u8 {
+pub(super) async fn run(context: &Context, command: &Doctor) -> ExitCode {
     let begun = Instant::now();
     let checks = all(context).await;
     let format = if command.json {
@@ -43,7 +43,7 @@ pub(super) async fn run(context: &Context, command: &Doctor) -> u8 {
         print_json(&answer, format);
     }
     let codes = checks.iter().filter(|check| check.state == State::Fail);
-    exit::worst(codes.map(|check| check.code).chain([exit::PASSED]))
+    ExitCode::worst(codes.map(|check| check.code).chain([ExitCode::Passed]))
 }
 
 async fn all(context: &Context) -> Vec<Check> {

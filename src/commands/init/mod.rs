@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use engine::config::Suite;
 use engine::project;
-use ops::OpError;
+use ops::{ExitCode, OpError};
 use runner_core::registry::Registry;
 use serde_json::{Map, Value, json};
 
@@ -22,8 +22,8 @@ use self::merge::Merged;
 use super::Context;
 use super::output::{print, print_json, print_stderr};
 use super::run::fail;
+use crate::backends;
 use crate::cli::{Client, Format, Init};
-use crate::{backends, exit};
 
 /// The schema that a `qaas.toml` is written against, where somebody keeps it beside the file.
 const SCHEMA: &str = "qaas.schema.json";
@@ -65,7 +65,7 @@ impl Action {
     }
 }
 
-pub(super) fn run(context: &Context, command: &Init) -> u8 {
+pub(super) fn run(context: &Context, command: &Init) -> ExitCode {
     let root = match project::find_root(context.global.root.as_deref(), &context.environment) {
         Ok(root) => root,
         Err(error) => return fail(&OpError::from(error), context.global.format, context.paint()),
@@ -91,7 +91,11 @@ pub(super) fn run(context: &Context, command: &Init) -> u8 {
         let answer = json!({"status": status, "root": root, "dry_run": command.dry_run, "files": all});
         print_json(&answer, context.global.format);
     }
-    if refused { exit::USAGE } else { exit::PASSED }
+    if refused {
+        ExitCode::Usage
+    } else {
+        ExitCode::Passed
+    }
 }
 
 /// Writes `qaas.toml`, unless there is one.

@@ -19,7 +19,10 @@ fn map(value: Value) -> Map<String, Value> {
 /// Code and message of the refusal.
 fn refusal<T: std::fmt::Debug>(result: Result<T, OpError>) -> String {
     let error = result.expect_err("it was accepted");
-    assert_eq!((error.error.code.as_str(), error.exit()), ("bad_argument", 4));
+    assert_eq!(
+        (error.error.code.as_str(), error.exit().code()),
+        ("bad_argument", 4)
+    );
     error.headline()
 }
 

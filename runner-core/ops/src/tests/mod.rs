@@ -229,5 +229,5 @@ fn json(value: &impl serde::Serialize) -> serde_json::Value {
 
 /// Kind, code and exit code of an error answer.
 fn errors(error: &OpError) -> (ErrorKind, &str, u8) {
-    (error.kind, error.error.code.as_str(), error.exit())
+    (error.kind, error.error.code.as_str(), error.exit().code())
 }

@@ -160,7 +160,7 @@ async fn ids_that_are_none_never_come_near_the_disk() {
             .await
             .unwrap_err();
         assert_eq!(
-            (error.error.code.as_str(), error.exit()),
+            (error.error.code.as_str(), error.exit().code()),
             ("no_such_run", 4),
             "{bad}"
         );

@@ -70,7 +70,11 @@ async fn nothing_of_a_call_becomes_an_option_or_leaves_the_repository() {
             ..run_suite::Arguments::default()
         };
         let error = run_suite::spec(&workspace, &arguments).await.err().expect(bad);
-        assert_eq!((error.kind, error.exit()), (ErrorKind::BadRequest, 4), "{bad}");
+        assert_eq!(
+            (error.kind, error.exit().code()),
+            (ErrorKind::BadRequest, 4),
+            "{bad}"
+        );
         assert!(error.known.selector.is_some() && error.known.cwd.is_some());
         let single = run_single::Arguments {
             test_id: bad.into(),
@@ -250,7 +254,11 @@ async fn a_broken_configuration_is_what_every_tool_answers() {
         let error = call(&workspace, tool, arguments, Cancel::new(), &mut |_| {})
             .await
             .unwrap_err();
-        assert_eq!((error.kind, error.exit()), (ErrorKind::Config, 4), "{tool:?}");
+        assert_eq!(
+            (error.kind, error.exit().code()),
+            (ErrorKind::Config, 4),
+            "{tool:?}"
+        );
         assert!(error.headline().contains("qaas.toml:3:1"), "{}", error.headline());
     }
 }
@@ -279,7 +287,8 @@ async fn no_related_test_file_is_an_answer_and_no_test_file_at_all_an_error() {
         affected_tests::run(&workspace, arguments())
             .await
             .unwrap_err()
-            .exit(),
+            .exit()
+            .code(),
         5
     );
 }
