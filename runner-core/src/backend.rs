@@ -100,13 +100,13 @@ impl BackendInfo {
             (Capability::Run, request.mode == Mode::Run),
             (
                 Capability::Keyword,
-                request.keyword.is_some() || selected(|one| matches!(one, Selector::Keyword { .. })),
+                request.filters.keyword.is_some() || selected(|one| matches!(one, Selector::Keyword { .. })),
             ),
             (
                 Capability::Single,
                 selected(|one| matches!(one, Selector::Node { .. })),
             ),
-            (Capability::MaxFailures, request.max_failures.is_some()),
+            (Capability::MaxFailures, request.filters.max_failures.is_some()),
         ];
         match asked
             .iter()
@@ -222,15 +222,10 @@ impl std::fmt::Debug for StillWanted {
     }
 }
 
-/// What is asked of a backend: everything its plan may depend on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct RunRequest {
-    pub mode: Mode,
-    pub selection: Selection,
-    /// The suite's `options`, checked against [`BackendInfo::options`].
-    pub options: Map<String, Value>,
-    /// Where the suite's tests are when nothing is selected, relative to the suite's directory.
-    pub paths: Vec<String>,
+/// What narrows or shapes a run beyond its selection: from a tool's arguments or a person's flags to the framework's
+/// own words, unchanged by whoever hands it on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Filters {
     /// Words for the framework, typed by a person after `--`.
     pub extra_args: Vec<String>,
     /// A keyword expression on top of the selection (`-k`).
@@ -241,14 +236,28 @@ pub struct RunRequest {
     pub max_failures: Option<u32>,
     /// Parallel workers, in the framework's own words (`-n auto`).
     pub workers: Option<String>,
+    /// Source paths to measure, empty for the backend's default. Only with a coverage backend.
+    pub coverage_paths: Vec<String>,
+}
+
+/// What is asked of a backend: everything its plan may depend on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunRequest {
+    pub mode: Mode,
+    pub selection: Selection,
+    /// The suite's `options`, checked against [`BackendInfo::options`].
+    pub options: Map<String, Value>,
+    /// Where the suite's tests are when nothing is selected, relative to the suite's directory.
+    pub paths: Vec<String>,
+    /// On the wire its fields stand among the others.
+    #[serde(flatten)]
+    pub filters: Filters,
     /// Where the steps run, absolute and real.
     pub cwd: PathBuf,
     /// This run's private folder, absolute and short. The plan's files are laid here.
     pub scratch: PathBuf,
     /// A folder that lives longer than a run, for the framework's own cache. `None` leaves the framework's alone.
     pub cache_dir: Option<PathBuf>,
-    /// Source paths to measure, empty for the backend's default. Only with a coverage backend.
-    pub coverage_paths: Vec<String>,
     /// A random word of this run, so that an older report cannot be taken for this one's.
     pub nonce: String,
     /// Whether the caller still waits. Only for backends that themselves wait for somebody else.
@@ -264,15 +273,10 @@ impl RunRequest {
             selection: Selection::default(),
             options: Map::new(),
             paths: Vec::new(),
-            extra_args: Vec::new(),
-            keyword: None,
-            markers: None,
-            max_failures: None,
-            workers: None,
+            filters: Filters::default(),
             cwd: cwd.into(),
             scratch: scratch.into(),
             cache_dir: None,
-            coverage_paths: Vec::new(),
             nonce: String::new(),
             waits: StillWanted::default(),
         }

@@ -84,8 +84,9 @@ pub struct RunFacts {
     /// Nothing is run: the tests are only listed.
     #[serde(default)]
     pub listing: bool,
-    /// The selection in words: what was asked for, verbatim.
-    pub selection: Vec<String>,
+    /// The selection in words: what was asked for, verbatim. Older records call it `selection`.
+    #[serde(alias = "selection")]
+    pub asked: Vec<String>,
     pub iterations: u32,
     /// Real path of the repository's root.
     pub root: PathBuf,
@@ -107,4 +108,19 @@ pub struct RunFacts {
     /// What confines the processes: the supervision tier and the limits in force.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub confinement: BTreeMap<String, String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RunFacts;
+
+    #[test]
+    fn a_record_from_before_the_selection_was_called_what_was_asked_is_still_read() {
+        let mut old = serde_json::to_value(RunFacts::default()).unwrap();
+        let fields = old.as_object_mut().unwrap();
+        fields.remove("asked");
+        fields.insert("selection".to_owned(), serde_json::json!(["tests/test_a.py"]));
+        let facts: RunFacts = serde_json::from_value(old).unwrap();
+        assert_eq!(facts.asked, ["tests/test_a.py"]);
+    }
 }

@@ -19,7 +19,6 @@ pub(super) async fn run(context: &Context, command: List) -> ExitCode {
     let arguments = list_tests::Arguments {
         selectors: command.narrow.selectors,
         scope: command.narrow.place.scope(),
-        ..list_tests::Arguments::default()
     };
     let answer = match list_tests::run(&workspace, arguments, signals::cancel(), &mut |_| {}).await {
         Ok(answer) => answer,

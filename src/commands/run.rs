@@ -4,6 +4,7 @@ use std::path::Path;
 
 use engine::junit;
 use mcp::Reply;
+use runner_core::backend::Filters;
 use runner_core::event::RunEvent;
 
 use engine::policy::Policy;
@@ -57,16 +58,19 @@ fn arguments(command: Run) -> run_suite::Arguments {
     run_suite::Arguments {
         selectors: command.narrow.selectors,
         failed_of: command.failed,
-        max_failures: if command.exit_first {
-            Some(1)
-        } else {
-            command.maxfail
+        filters: Filters {
+            keyword: command.keyword,
+            markers: command.markers,
+            max_failures: if command.exit_first {
+                Some(1)
+            } else {
+                command.maxfail
+            },
+            workers: command.workers,
+            extra_args: command.args,
+            ..Filters::default()
         },
         scope: command.narrow.place.scope(),
-        keyword: command.keyword,
-        markers: command.markers,
-        workers: command.workers,
-        extra_args: command.args,
         ..run_suite::Arguments::default()
     }
 }

@@ -47,7 +47,7 @@ pub(crate) fn keyword(request: &RunRequest) -> Result<Option<String>, BackendErr
             Selector::Keyword { expression } => Some(expression),
             _ => None,
         });
-    let mut all = selected.chain(&request.keyword);
+    let mut all = selected.chain(&request.filters.keyword);
     match (all.next(), all.next()) {
         (first, None) => Ok(first.cloned()),
         _ => Err(

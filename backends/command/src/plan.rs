@@ -89,17 +89,17 @@ fn check(name: &str, asked: &Asked<'_>, request: &RunRequest) -> Result<(), Back
             "keyword expressions",
         ),
         (
-            request.markers.is_some(),
+            request.filters.markers.is_some(),
             Placeholder::Markers,
             "marker expressions",
         ),
         (
-            request.max_failures.is_some(),
+            request.filters.max_failures.is_some(),
             Placeholder::MaxFailures,
             "a number of failures to stop after",
         ),
         (
-            request.workers.is_some(),
+            request.filters.workers.is_some(),
             Placeholder::Workers,
             "a number of workers",
         ),

@@ -54,8 +54,8 @@ fn groups_are_there_only_with_their_values() {
     let table = by_pattern();
     assert_eq!(argv(&table, &request(vec![])), ["tool"]);
     let mut asked = request(vec![]);
-    asked.keyword = Some("adds".into());
-    asked.max_failures = Some(1);
+    asked.filters.keyword = Some("adds".into());
+    asked.filters.max_failures = Some(1);
     assert_eq!(argv(&table, &asked), ["tool", "-k", "adds", "-x", "1"]);
 }
 
@@ -64,7 +64,7 @@ fn a_placeholder_may_have_a_value_of_its_own_for_when_nobody_asked() {
     let table = json!({"run": ["tool", "--max={max_failures|all}"], "report": {"format": "tap"}});
     let mut asked = request(vec![]);
     assert_eq!(argv(&table, &asked), ["tool", "--max=all"]);
-    asked.max_failures = Some(2);
+    asked.filters.max_failures = Some(2);
     assert_eq!(argv(&table, &asked), ["tool", "--max=2"]);
 }
 
@@ -161,14 +161,14 @@ fn names_without_a_file_are_taken_apart_by_the_template() {
 fn what_the_command_has_no_place_for_is_refused_before_anything_starts() {
     let table = json!({"run": ["tool"], "report": {"format": "tap"}});
     let mut asked = request(vec![]);
-    asked.keyword = Some("x".into());
+    asked.filters.keyword = Some("x".into());
     assert!(refusal(&table, &asked).contains("keyword"));
     let mut asked = request(vec![]);
-    asked.max_failures = Some(1);
+    asked.filters.max_failures = Some(1);
     assert!(refusal(&table, &asked).contains("failures"));
     assert!(refusal(&table, &request(vec![node("a", "::b")])).contains("all tests or none"));
     let mut asked = request(vec![node("a.js", "::b")]);
-    asked.keyword = Some("x".into());
+    asked.filters.keyword = Some("x".into());
     assert!(refusal(&by_pattern(), &asked).contains("not both"));
     let mut list = request(vec![]);
     list.mode = Mode::List;
@@ -226,7 +226,7 @@ fn reports_and_programs_have_their_places() {
 #[test]
 fn words_for_the_framework_go_where_the_table_wants_them_else_to_the_end() {
     let mut asked = request(vec![]);
-    asked.extra_args = vec!["--seed".into(), "1".into()];
+    asked.filters.extra_args = vec!["--seed".into(), "1".into()];
     asked.options.insert("args".into(), json!(["-v"]));
     let table = json!({"run": ["tool", "{args...}", "last"], "report": {"format": "tap"}});
     assert_eq!(argv(&table, &asked), ["tool", "-v", "--seed", "1", "last"]);

@@ -36,7 +36,7 @@ impl Reader {
             report: report.clone(),
             scratch: request.scratch.clone(),
             spec: Arc::clone(spec),
-            max_failures: request.max_failures,
+            max_failures: request.filters.max_failures,
             lines: BTreeMap::new(),
             tally: Tally::new(spec, request),
         }

@@ -208,7 +208,7 @@ fn ignored_tests_that_a_keyword_does_not_find_are_dropped() {
     let table =
         json!({"run": ["tool", ["{keyword}"]], "report": {"format": "libtest-json", "path": "stdout"}});
     let mut asked = request(vec![]);
-    asked.keyword = Some("wanted".to_owned());
+    asked.filters.keyword = Some("wanted".to_owned());
     let text = r#"{"type":"suite","event":"started"}
 {"type":"test","event":"ignored","name":"wanted_later"}
 {"type":"test","event":"ignored","name":"other"}
@@ -222,7 +222,7 @@ fn ignored_tests_that_a_keyword_does_not_find_are_dropped() {
 #[test]
 fn stopping_early_as_asked_is_no_cut() {
     let mut asked = request(vec![]);
-    asked.max_failures = Some(1);
+    asked.filters.max_failures = Some(1);
     let (_, ending) = streamed(&tap(), &asked, "not ok 1 - a\n1..1\n", 1, Some(1));
     assert_eq!(ending.kind, EndingKind::Stopped);
 }

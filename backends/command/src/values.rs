@@ -68,12 +68,12 @@ impl Values {
         set(Placeholder::Report, Some(report.display().to_string()));
         set(Placeholder::Scratch, Some(request.scratch.display().to_string()));
         set(Placeholder::Keyword, keyword(request).ok().flatten());
-        set(Placeholder::Markers, request.markers.clone());
+        set(Placeholder::Markers, request.filters.markers.clone());
         set(
             Placeholder::MaxFailures,
-            request.max_failures.map(|count| count.to_string()),
+            request.filters.max_failures.map(|count| count.to_string()),
         );
-        set(Placeholder::Workers, request.workers.clone());
+        set(Placeholder::Workers, request.filters.workers.clone());
         // A whole file beside single tests would be narrowed to nothing by a pattern of the tests.
         let only_tests = names.len() == ids.len() && !names.is_empty();
         let names = with_namesakes(names);
@@ -92,7 +92,7 @@ impl Values {
             .flat_map(|id| with_each_namesake(id, name_in(id).filter(|_| only_tests)))
             .collect();
         let mut args = request.option_list("args");
-        args.extend(request.extra_args.iter().cloned());
+        args.extend(request.filters.extra_args.iter().cloned());
         let words = ids.into_iter().map(|id| id.word).collect();
         let names = if only_tests { names } else { Vec::new() };
         let lists = [

@@ -7,7 +7,7 @@ use runner_core::backend::RunRequest;
 /// `--source=…` for the paths that were asked for; nothing if none were, and then the project's configuration decides.
 pub(crate) fn source_word(request: &RunRequest) -> Option<String> {
     let mut folders: Vec<String> = Vec::new();
-    for path in &request.coverage_paths {
+    for path in &request.filters.coverage_paths {
         let path = clean(&relative_to(&request.cwd, Path::new(path)));
         // Sources are folders: for a file it is the one that holds it, and its neighbours are left out afterwards.
         let is_file = path.extension().is_some_and(|end| end == "py" || end == "pyw");
@@ -41,6 +41,7 @@ pub(crate) struct Filter {
 impl Filter {
     pub(crate) fn new(request: &RunRequest) -> Self {
         let wanted = request
+            .filters
             .coverage_paths
             .iter()
             .map(|path| clean(&relative_to(&request.cwd, Path::new(path))));

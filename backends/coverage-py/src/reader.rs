@@ -22,7 +22,7 @@ impl Reader {
     pub(crate) fn new(request: &RunRequest) -> Self {
         Self {
             filter: Filter::new(request),
-            workers: request.workers.clone(),
+            workers: request.filters.workers.clone(),
             said: Vec::new(),
         }
     }

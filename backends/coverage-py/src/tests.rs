@@ -6,7 +6,7 @@ use runner_core::model::Coverage;
 use runner_core::plan::{ArtifactState, Artifacts, Lines, Step, StepExit, Stream};
 
 use super::*;
-use runner_core::backend::Mode;
+use runner_core::backend::{Filters, Mode};
 
 fn request() -> RunRequest {
     RunRequest::new(Mode::Run, "/home/me/shop", "/home/me/.state/q1/w")
@@ -101,7 +101,7 @@ mod plans {
     fn paths_become_sources_and_a_file_becomes_its_folder() {
         let source = |paths: &[&str]| {
             let mut request = request();
-            request.coverage_paths = paths.iter().map(|path| (*path).to_owned()).collect();
+            request.filters.coverage_paths = paths.iter().map(|path| (*path).to_owned()).collect();
             let launcher = wrapped(&request, &["coverage"]).steps.remove(0).launcher;
             launcher.into_iter().find(|word| word.starts_with("--source"))
         };
@@ -254,7 +254,10 @@ mod readings {
 
     fn only(paths: &[&str]) -> RunRequest {
         RunRequest {
-            coverage_paths: paths.iter().map(|path| (*path).to_owned()).collect(),
+            filters: Filters {
+                coverage_paths: paths.iter().map(|path| (*path).to_owned()).collect(),
+                ..Filters::default()
+            },
             ..request()
         }
     }
@@ -419,7 +422,10 @@ mod readings {
     #[test]
     fn workers_that_were_asked_for_and_not_used_are_told() {
         let request = RunRequest {
-            workers: Some("4".to_owned()),
+            filters: Filters {
+                workers: Some("4".to_owned()),
+                ..Filters::default()
+            },
             ..request()
         };
         let events = finish(&request, Some(LINES), &[]).unwrap();

@@ -24,10 +24,16 @@ pub struct CapturedOutput {
 
 impl CapturedOutput {
     pub fn new(request: &RunRequest) -> Self {
-        let workers = request.workers.iter().map(|_| "-n".to_owned());
+        let workers = request.filters.workers.iter().map(|_| "-n".to_owned());
         Self {
             suite_args: request.option_list("args"),
-            caller_args: request.extra_args.iter().cloned().chain(workers).collect(),
+            caller_args: request
+                .filters
+                .extra_args
+                .iter()
+                .cloned()
+                .chain(workers)
+                .collect(),
             ..Self::default()
         }
     }

@@ -69,16 +69,16 @@ fn option_words(request: &RunRequest, last: &[String]) -> Vec<String> {
     if let Some(expression) = keyword(request) {
         words.push(format!("-k={expression}"));
     }
-    if let Some(markers) = &request.markers {
+    if let Some(markers) = &request.filters.markers {
         words.push(format!("-m={markers}"));
     }
-    if let Some(count) = request.max_failures {
+    if let Some(count) = request.filters.max_failures {
         words.push(format!("--maxfail={count}"));
     }
-    if let Some(workers) = &request.workers {
+    if let Some(workers) = &request.filters.workers {
         words.extend(["-n".to_owned(), workers.clone()]);
     }
-    words.extend(request.extra_args.iter().cloned());
+    words.extend(request.filters.extra_args.iter().cloned());
     if request.mode == Mode::List {
         words.push("--collect-only".to_owned());
     }
@@ -88,7 +88,7 @@ fn option_words(request: &RunRequest, last: &[String]) -> Vec<String> {
 
 /// The selection's keyword expressions and the caller's own: both must hold.
 fn keyword(request: &RunRequest) -> Option<String> {
-    match (request.selection.keyword(), request.keyword.clone()) {
+    match (request.selection.keyword(), request.filters.keyword.clone()) {
         (Some(selected), Some(asked)) => Some(format!("({selected}) and ({asked})")),
         (selected, asked) => selected.or(asked),
     }

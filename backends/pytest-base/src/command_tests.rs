@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 
+use runner_core::backend::Filters;
 use runner_core::facts::Interpreter;
 use runner_core::selector::{Selection, Selector};
 use serde_json::json;
@@ -62,11 +63,14 @@ fn every_part_of_a_request_reaches_the_command_line_in_order() {
             .as_object()
             .unwrap()
             .clone(),
-        keyword: Some("not db".into()),
-        markers: Some("unit".into()),
-        max_failures: Some(3),
-        workers: Some("auto".into()),
-        extra_args: vec!["--tb=short".into()],
+        filters: Filters {
+            keyword: Some("not db".into()),
+            markers: Some("unit".into()),
+            max_failures: Some(3),
+            workers: Some("auto".into()),
+            extra_args: vec!["--tb=short".into()],
+            ..Filters::default()
+        },
         cache_dir: Some("/state/cache".into()),
         ..request()
     };
@@ -98,7 +102,10 @@ fn a_selected_file_is_never_an_option_nor_an_argument_file() {
         selection: Selection {
             selectors: selectors.to_vec(),
         },
-        keyword: Some("@file or -x".into()),
+        filters: Filters {
+            keyword: Some("@file or -x".into()),
+            ..Filters::default()
+        },
         ..request()
     };
     assert_eq!(only_args(&request), ["-k=@file or -x", "./-x", "./@ids"]);

@@ -1,6 +1,6 @@
 //! Texts recorded from pytest 6.2.5 and 9.2.0.
 
-use runner_core::backend::{Mode, RunRequest};
+use runner_core::backend::{Filters, Mode, RunRequest};
 use runner_core::plan::{Lines, Stream};
 use serde_json::json;
 
@@ -70,7 +70,10 @@ fn an_unknown_argument_is_traced_to_who_gave_it() {
     };
     assert!(hint(&suite).contains("the suite's `args`"));
     let caller = RunRequest {
-        extra_args: vec!["--cov-branch".into()],
+        filters: Filters {
+            extra_args: vec!["--cov-branch".into()],
+            ..Filters::default()
+        },
         ..plain
     };
     assert!(hint(&caller).contains("command line"));
@@ -79,7 +82,10 @@ fn an_unknown_argument_is_traced_to_who_gave_it() {
 #[test]
 fn parallel_workers_without_xdist_say_what_is_missing() {
     let request = RunRequest {
-        workers: Some("2".into()),
+        filters: Filters {
+            workers: Some("2".into()),
+            ..Filters::default()
+        },
         ..RunRequest::new(Mode::Run, "/x", "/s")
     };
     let stderr = UNRECOGNIZED.replace("--cov-branch", "-n");

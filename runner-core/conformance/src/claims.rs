@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::case_log::{CaseLog, Finding, Group};
 use super::subject::Subject;
-use runner_core::backend::{BackendError, Capability, Mode, Need, RunRequest, is_name};
+use runner_core::backend::{BackendError, Capability, Filters, Mode, Need, RunRequest, is_name};
 use runner_core::plan::Plan;
 use runner_core::selector::{Selection, Selector};
 
@@ -111,7 +111,10 @@ fn requests(subject: &Subject) -> Vec<(Capability, RunRequest)> {
         (
             Capability::Keyword,
             RunRequest {
-                keyword: Some("one".to_owned()),
+                filters: Filters {
+                    keyword: Some("one".to_owned()),
+                    ..Filters::default()
+                },
                 ..run()
             },
         ),
@@ -129,7 +132,10 @@ fn requests(subject: &Subject) -> Vec<(Capability, RunRequest)> {
         (
             Capability::MaxFailures,
             RunRequest {
-                max_failures: Some(1),
+                filters: Filters {
+                    max_failures: Some(1),
+                    ..Filters::default()
+                },
                 ..run()
             },
         ),

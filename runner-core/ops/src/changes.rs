@@ -60,10 +60,7 @@ pub(super) fn since(workspace: &Workspace, report: &Report) -> Option<Changes> {
 }
 
 fn same_question(one: &RunFacts, other: &RunFacts) -> bool {
-    one.tool == other.tool
-        && one.suite == other.suite
-        && one.cwd == other.cwd
-        && one.selection == other.selection
+    one.tool == other.tool && one.suite == other.suite && one.cwd == other.cwd && one.asked == other.asked
 }
 
 /// Whether what did not fail in such a run can be said to have been well.

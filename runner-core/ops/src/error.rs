@@ -140,7 +140,7 @@ impl OpError {
         known.exit_code = exit.and_then(|exit| exit.code);
         known.signal = exit.and_then(|exit| exit.signal);
         known.duration_s = Some(round(report.duration_s, 3));
-        known.selector = words::selection(&facts.selection);
+        known.selector = words::selection(&facts.asked);
         known.cwd = Some(facts.cwd.to_string_lossy().into_owned());
         known.deselected = iteration.deselected;
         known.output_tail = Some(tail.to_owned()).filter(|text| !text.trim().is_empty());

@@ -36,8 +36,6 @@ pub struct Arguments {
     pub selectors: Vec<String>,
     pub scope: Scope,
     pub background: bool,
-    /// Typed by a person after `--`.
-    pub extra_args: Vec<String>,
 }
 
 impl Arguments {
@@ -49,7 +47,6 @@ impl Arguments {
             selectors: reader.selectors()?,
             scope: Scope::read(&mut reader)?,
             background: reader.flag("background")?,
-            extra_args: Vec::new(),
         };
         reader.finish()?;
         Ok(arguments)
@@ -108,7 +105,7 @@ pub async fn run(
     sink: EventSink<'_>,
 ) -> Result<Answer, OpError> {
     let spec = spec(workspace, &arguments).await?;
-    let wanted = spec.coverage_paths.clone();
+    let wanted = spec.filters.coverage_paths.clone();
     let report = perform(workspace, new_run_id(), spec, cancel, sink).await;
     let mut answer = answer(workspace, &report)?;
     keep_wanted(&mut answer, &wanted)?;
@@ -121,10 +118,10 @@ pub(super) async fn spec(workspace: &Workspace, arguments: &Arguments) -> Result
     let mut spec = common.spec(workspace, Tool::GetCoverage, Mode::Run).await?;
     spec.coverage = Some(coverage_backend(workspace, &spec)?);
     for path in &arguments.paths {
-        spec.coverage_paths
+        spec.filters
+            .coverage_paths
             .push(source_path(&workspace.root, &spec.cwd, path)?);
     }
-    spec.extra_args.clone_from(&arguments.extra_args);
     Ok(spec)
 }
 
@@ -255,7 +252,7 @@ pub(super) fn answer(workspace: &Workspace, report: &Report) -> Result<Answer, O
         duration_s: round(report.duration_s, 3),
         parser: facts.backend.clone(),
         cwd: facts.cwd.to_string_lossy().into_owned(),
-        selector: words::selection(&facts.selection),
+        selector: words::selection(&facts.asked),
         output_tail: tail.filter(|_| !whole),
         warnings: warnings(report, iteration),
         environment: EnvironmentFacts::of(report, &workspace.registry),

@@ -22,10 +22,6 @@ use runner_core::report::Report;
 pub struct Arguments {
     pub selectors: Vec<String>,
     pub scope: Scope,
-    /// Typed by a person: `-k`.
-    pub keyword: Option<String>,
-    /// Typed by a person: `-m`.
-    pub markers: Option<String>,
 }
 
 impl Arguments {
@@ -35,7 +31,6 @@ impl Arguments {
         let arguments = Self {
             selectors: reader.selectors()?,
             scope: Scope::read(&mut reader)?,
-            ..Self::default()
         };
         reader.finish()?;
         Ok(arguments)
@@ -81,14 +76,12 @@ pub async fn run(
 
 async fn spec(workspace: &Workspace, arguments: &Arguments) -> Result<RunSpec, OpError> {
     let common = RunArguments::of(&arguments.scope, &arguments.selectors);
-    let mut spec = common.spec(workspace, Tool::ListTests, Mode::List).await?;
+    let spec = common.spec(workspace, Tool::ListTests, Mode::List).await?;
     let info = spec.backend.info();
     if !info.can(Capability::List) {
         let message = format!("backend `{}` cannot list tests", info.name);
         return Err(OpError::new(ErrorKind::BadRequest, UNSUPPORTED, message));
     }
-    spec.keyword.clone_from(&arguments.keyword);
-    spec.markers.clone_from(&arguments.markers);
     Ok(spec)
 }
 
@@ -137,7 +130,7 @@ pub(super) fn answer(workspace: &Workspace, report: &Report) -> Result<Answer, O
         deselected: iteration.deselected,
         parser: facts.backend.clone(),
         cwd: facts.cwd.to_string_lossy().into_owned(),
-        selector: words::selection(&facts.selection),
+        selector: words::selection(&facts.asked),
         warnings: warnings(report, iteration),
         environment: EnvironmentFacts::of(report, &workspace.registry),
     })

@@ -6,7 +6,7 @@ use super::{Tool, Workspace, locate, resolve};
 use engine::run::RunSpec;
 use engine::run_id::new_run_id;
 use process::Cancel;
-use runner_core::backend::{Capability, Mode};
+use runner_core::backend::{Capability, Filters, Mode};
 use runner_core::selector::{Selection, Selector};
 use runner_core::visible::visible;
 
@@ -43,26 +43,15 @@ impl Listing {
             spec: RunSpec {
                 tool: Tool::ListTests.name(),
                 mode: Mode::List,
-                suite: spec.suite.clone(),
-                backend: spec.backend.clone(),
-                coverage: None,
-                coverage_paths: Vec::new(),
-                passed_over: spec.passed_over.clone(),
-                project: spec.project.clone(),
                 selection: Selection { selectors },
                 asked,
-                keyword: None,
-                markers: None,
-                max_failures: None,
-                workers: None,
-                extra_args: Vec::new(),
-                cwd: spec.cwd.clone(),
+                filters: Filters::default(),
+                coverage: None,
                 iterations: 1,
                 timeout: Some(spec.timeout.map_or(LIMIT, |limit| limit.min(LIMIT))),
                 total_timeout: None,
-                policy: spec.policy.clone(),
-                env: spec.env.clone(),
                 warnings: Vec::new(),
+                ..spec.clone()
             },
         })
     }

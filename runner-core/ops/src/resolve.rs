@@ -123,29 +123,16 @@ impl RunArguments {
         }
         let (project, choice) = tools(workspace, &suite, &cwd, &env).await?;
         warnings.extend(workspace.notes_of(&choice.backend.info().name));
+        let policy = workspace.policy.clone();
         Ok(RunSpec {
-            tool: tool.name(),
-            mode,
-            suite,
-            backend: choice.backend,
-            coverage: None,
-            coverage_paths: Vec::new(),
             passed_over: choice.passed_over,
-            project,
             selection: Selection { selectors },
             asked,
-            keyword: None,
-            markers: None,
-            max_failures: None,
-            workers: None,
-            extra_args: Vec::new(),
             cwd,
-            iterations: 1,
             timeout,
-            total_timeout: None,
-            policy: workspace.policy.clone(),
             env,
             warnings,
+            ..RunSpec::new(tool.name(), mode, suite, choice.backend, project, policy)
         })
     }
 }

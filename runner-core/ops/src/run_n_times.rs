@@ -164,7 +164,7 @@ pub(super) async fn spec(workspace: &Workspace, arguments: &Arguments) -> Result
 /// The answer that a report comes to.
 pub(super) fn answer(workspace: &Workspace, report: &Report) -> Result<Answer, OpError> {
     let facts = &report.facts;
-    let id = facts.selection.first().map(String::as_str).unwrap_or_default();
+    let id = facts.asked.first().map(String::as_str).unwrap_or_default();
     let done: Vec<&Iteration> = report
         .iterations
         .iter()

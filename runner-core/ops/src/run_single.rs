@@ -233,7 +233,7 @@ pub(super) fn answer(workspace: &Workspace, report: &Report) -> Result<Answer, O
         return Err(error);
     }
     let facts = &report.facts;
-    let id = facts.selection.first().map(String::as_str).unwrap_or_default();
+    let id = facts.asked.first().map(String::as_str).unwrap_or_default();
     let iteration = report.first();
     let reading = read(report, iteration, id);
     if reading.outcome == SingleOutcome::NotCollected && iteration.collection_errors.is_empty() {

@@ -14,7 +14,7 @@ use super::{
 use engine::run::{EventSink, RunSpec};
 use engine::run_id::new_run_id;
 use process::Cancel;
-use runner_core::backend::{Capability, Mode};
+use runner_core::backend::{Capability, Filters, Mode};
 use runner_core::model::{CollectionError, Outcome, Status, Unfinished};
 use runner_core::report::{Iteration, Report};
 
@@ -25,17 +25,10 @@ pub struct Arguments {
     pub selectors: Vec<String>,
     /// A run id, or `last`: run again what failed there.
     pub failed_of: Option<String>,
-    pub max_failures: Option<u32>,
+    /// A client may set `max_failures`; the others are typed by a person.
+    pub filters: Filters,
     pub scope: Scope,
     pub background: bool,
-    /// Typed by a person: `-k`.
-    pub keyword: Option<String>,
-    /// Typed by a person: `-m`.
-    pub markers: Option<String>,
-    /// Typed by a person: `-n`.
-    pub workers: Option<String>,
-    /// Typed by a person after `--`.
-    pub extra_args: Vec<String>,
 }
 
 impl Arguments {
@@ -45,7 +38,10 @@ impl Arguments {
         let arguments = Self {
             selectors: reader.selectors()?,
             failed_of: reader.string("failed_of")?,
-            max_failures: reader.count("max_failures", 1, u32::MAX)?,
+            filters: Filters {
+                max_failures: reader.count("max_failures", 1, u32::MAX)?,
+                ..Filters::default()
+            },
             scope: Scope::read(&mut reader)?,
             background: reader.flag("background")?,
             ..Self::default()
@@ -178,26 +174,23 @@ pub(super) async fn spec(workspace: &Workspace, arguments: &Arguments) -> Result
     }
     let mut spec = common.spec(workspace, Tool::RunSuite, Mode::Run).await?;
     let info = spec.backend.info();
-    if arguments.max_failures.is_some() && !info.can(Capability::MaxFailures) {
+    let filters = &arguments.filters;
+    if filters.max_failures.is_some() && !info.can(Capability::MaxFailures) {
         return Err(OpError::bad_argument(format!(
             "backend `{}` cannot stop after a number of failures",
             info.name
         ))
         .with_hint("Leave `max_failures` out."));
     }
-    spec.max_failures = arguments.max_failures;
-    spec.keyword.clone_from(&arguments.keyword);
-    spec.markers.clone_from(&arguments.markers);
-    spec.workers.clone_from(&arguments.workers);
-    spec.extra_args.clone_from(&arguments.extra_args);
+    spec.filters.clone_from(filters);
     // For the record, as it was typed: two runs with the same words asked the same question.
-    let typed = [("-k", &arguments.keyword), ("-m", &arguments.markers)];
+    let typed = [("-k", &filters.keyword), ("-m", &filters.markers)];
     spec.asked.extend(
         typed
             .iter()
             .filter_map(|(flag, word)| Some(format!("{flag} {}", word.as_ref()?))),
     );
-    spec.asked.extend(arguments.extra_args.iter().cloned());
+    spec.asked.extend(filters.extra_args.iter().cloned());
     Ok(spec)
 }
 
@@ -257,7 +250,7 @@ pub(super) fn answer(workspace: &Workspace, report: &Report) -> Result<Answer, O
     let never_started = iteration
         .never_started()
         .filter(|&count| count > 0 && !whole | verdict.stopped);
-    let many = facts.selection.len() > 1;
+    let many = facts.asked.len() > 1;
     let mut answer = Answer {
         run_id: facts.run_id.clone(),
         status: verdict.status,
@@ -276,8 +269,8 @@ pub(super) fn answer(workspace: &Workspace, report: &Report) -> Result<Answer, O
         duration_s: round(report.duration_s, 3),
         parser: facts.backend.clone(),
         cwd: facts.cwd.to_string_lossy().into_owned(),
-        selector: facts.selection.first().filter(|_| !many).cloned(),
-        selectors: if many { facts.selection.clone() } else { Vec::new() },
+        selector: facts.asked.first().filter(|_| !many).cloned(),
+        selectors: if many { facts.asked.clone() } else { Vec::new() },
         output_tail: Some(cut::tail(&iteration.output_tail, TAIL_CHARS).to_owned())
             .filter(|text| !whole && !text.trim().is_empty()),
         warnings: rows::warnings(report, iteration),

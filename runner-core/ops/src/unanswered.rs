@@ -72,7 +72,7 @@ fn broken_code(report: &Report) -> &str {
 
 fn no_tests_message(report: &Report, reason: Option<&str>) -> String {
     let facts = &report.facts;
-    let what = match facts.selection.as_slice() {
+    let what = match facts.asked.as_slice() {
         [] => "the default collection".to_owned(),
         words => format!("`{}`", cut::quote_truncated(&words.join(" "))),
     };

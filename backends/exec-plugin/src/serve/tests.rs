@@ -31,7 +31,7 @@ impl TestBackend for Words {
     }
 
     fn plan(&self, request: &RunRequest, _: &Project) -> Result<Plan, BackendError> {
-        match request.keyword.as_deref() {
+        match request.filters.keyword.as_deref() {
             Some("panic") => panic!("no plan"),
             Some(word) => {
                 Err(BackendError::new("bad_option", format!("not {word}")).with_hint("say nothing"))

@@ -27,14 +27,14 @@ impl TestBackend for Doctest {
     }
 
     fn plan(&self, request: &RunRequest, project: &Project) -> Result<Plan, BackendError> {
-        if request.markers.is_some() || request.workers.is_some() {
+        if request.filters.markers.is_some() || request.filters.workers.is_some() {
             return Err(BackendError::new(
                 "unsupported",
                 "rustdoc knows no markers and no workers",
             ));
         }
         let mut args = vec!["test".to_owned(), "--doc".to_owned()];
-        args.extend(request.extra_args.iter().cloned());
+        args.extend(request.filters.extra_args.iter().cloned());
         args.push("--".to_owned());
         let files = request.selection.words().into_iter();
         args.extend(files.filter_map(|word| Some(word.split("::").next()?.to_owned())));

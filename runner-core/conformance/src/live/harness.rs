@@ -7,14 +7,14 @@ use super::super::recording::{Recorder, rows};
 use super::super::sample::{HostileCase, Sample};
 use super::super::subject::Subject;
 use super::{Recorded, Tried};
-use engine::config::{Env, Suite};
+use engine::config::Suite;
 use engine::environment::Environment;
 use engine::policy::Policy;
 use engine::project::{self, Overrides, ProjectError};
 use engine::run::{Engine, RunSpec};
 use engine::run_id::new_run_id;
 use process::{Cancel, Supervisor};
-use runner_core::backend::{BackendInfo, Capability, Mode, TestBackend};
+use runner_core::backend::{BackendInfo, Capability, Filters, Mode, TestBackend};
 use runner_core::event::{RunEvent, TestEvent};
 use runner_core::facts::Project;
 use runner_core::registry::Registry;
@@ -196,33 +196,22 @@ impl Harness {
         let selection = Selection {
             selectors: selectors.collect::<Result<_, _>>()?,
         };
+        // The caller's own environment, so that tools find their homes; but nothing left in the sample.
+        let policy = Policy {
+            private_folders: true,
+            ..Policy::person()
+        };
+        let mode = if wanted.list { Mode::List } else { Mode::Run };
         Ok(RunSpec {
-            tool: "backend check",
-            mode: if wanted.list { Mode::List } else { Mode::Run },
-            suite,
-            backend,
-            coverage: None,
-            coverage_paths: Vec::new(),
-            passed_over: Vec::new(),
-            cwd: project.dir.clone(),
-            project,
             selection,
             asked: wanted.select.clone(),
-            keyword: wanted.keyword.clone(),
-            markers: None,
-            max_failures: wanted.max_failures,
-            workers: None,
-            extra_args: Vec::new(),
-            iterations: 1,
-            timeout: Some(wanted.timeout.unwrap_or(LIMIT)),
-            total_timeout: None,
-            // The caller's own environment, so that tools find their homes; but nothing left in the sample.
-            policy: Policy {
-                private_folders: true,
-                ..Policy::person()
+            filters: Filters {
+                keyword: wanted.keyword.clone(),
+                max_failures: wanted.max_failures,
+                ..Filters::default()
             },
-            env: Env::default(),
-            warnings: Vec::new(),
+            timeout: Some(wanted.timeout.unwrap_or(LIMIT)),
+            ..RunSpec::new("backend check", mode, suite, backend, project, policy)
         })
     }
 }

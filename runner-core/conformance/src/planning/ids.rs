@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::{Finding, Subject, refused, shown};
-use runner_core::backend::{Capability, Mode, RunRequest};
+use runner_core::backend::{Capability, Filters, Mode, RunRequest};
 use runner_core::plan::{Plan, Step};
 
 /// What the odd ids are compared with.
@@ -302,7 +302,10 @@ fn fits(plan: &Plan) -> Result<String, String> {
 pub(super) fn keyword(subject: &Subject) -> Result<String, String> {
     let plan_of = |expression: &str| {
         subject.plan(&RunRequest {
-            keyword: Some(expression.to_owned()),
+            filters: Filters {
+                keyword: Some(expression.to_owned()),
+                ..Filters::default()
+            },
             ..subject.request(Mode::Run)
         })
     };
@@ -332,7 +335,10 @@ pub(super) fn keyword(subject: &Subject) -> Result<String, String> {
 pub(super) fn extra_args(subject: &Subject) -> Result<String, String> {
     let extra = ["--qaas-kit-option", "two words", "$(x)"].map(str::to_owned);
     let request = RunRequest {
-        extra_args: extra.to_vec(),
+        filters: Filters {
+            extra_args: extra.to_vec(),
+            ..Filters::default()
+        },
         ..subject.request(Mode::Run)
     };
     let plan = match subject.plan(&request) {
@@ -351,11 +357,17 @@ pub(super) fn extra_args(subject: &Subject) -> Result<String, String> {
 pub(super) fn workers(subject: &Subject) -> Result<String, String> {
     let run = || subject.request(Mode::Run);
     let workers = RunRequest {
-        workers: Some("77".to_owned()),
+        filters: Filters {
+            workers: Some("77".to_owned()),
+            ..Filters::default()
+        },
         ..run()
     };
     let markers = RunRequest {
-        markers: Some("not_77".to_owned()),
+        filters: Filters {
+            markers: Some("not_77".to_owned()),
+            ..Filters::default()
+        },
         ..run()
     };
     let mut turned_away = 0;

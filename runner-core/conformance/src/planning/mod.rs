@@ -5,7 +5,7 @@ mod paths;
 
 use super::case_log::{CaseLog, Finding, Group};
 use super::subject::{Subject, scratch};
-use runner_core::backend::{BackendError, Capability, Mode, RunRequest};
+use runner_core::backend::{BackendError, Capability, Filters, Mode, RunRequest};
 use runner_core::facts::Project;
 use runner_core::plan::Plan;
 
@@ -238,7 +238,10 @@ fn list(subject: &Subject) -> Result<String, String> {
 
 fn max_failures(subject: &Subject) -> Result<String, String> {
     let request = RunRequest {
-        max_failures: Some(7_777),
+        filters: Filters {
+            max_failures: Some(7_777),
+            ..Filters::default()
+        },
         ..subject.request(Mode::Run)
     };
     let plan = subject.plan(&request).map_err(|error| refused(&error))?;

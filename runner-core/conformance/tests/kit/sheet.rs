@@ -82,7 +82,7 @@ impl Sheet {
             script,
             mode.to_owned(),
             report,
-            request.max_failures.unwrap_or(0).to_string(),
+            request.filters.max_failures.unwrap_or(0).to_string(),
         ];
         let words = request.selection.words();
         let words = if words.is_empty() {
@@ -139,12 +139,14 @@ impl TestBackend for Sheet {
 
     fn plan(&self, request: &RunRequest, _project: &Project) -> Result<Plan, BackendError> {
         let selected = request.selection.selectors.iter();
-        let keyword =
-            selected.clone().any(|s| matches!(s, Selector::Keyword { .. })) || request.keyword.is_some();
+        let keyword = selected.clone().any(|s| matches!(s, Selector::Keyword { .. }))
+            || request.filters.keyword.is_some();
         if keyword && self.fault != Fault::PlansAnything {
             return Err(BackendError::unsupported("sheet", Capability::Keyword));
         }
-        if (request.workers.is_some() || request.markers.is_some()) && self.fault != Fault::PassesOver {
+        if (request.filters.workers.is_some() || request.filters.markers.is_some())
+            && self.fault != Fault::PassesOver
+        {
             return Err(BackendError::new(
                 "unsupported",
                 "a sheet has neither workers nor markers",
@@ -157,7 +159,7 @@ impl TestBackend for Sheet {
             return Err(BackendError::new("bad_selector", "a sheet's names are lines"));
         }
         let mut step = self.step(request);
-        step.args.extend(request.extra_args.iter().cloned());
+        step.args.extend(request.filters.extra_args.iter().cloned());
         let report = match self.fault {
             Fault::OutsideReport => "/var/tmp/report".into(),
             _ => request.scratch.join("report"),
@@ -188,7 +190,7 @@ impl TestBackend for Sheet {
             fault: self.fault,
             alone: matches!(request.selection.selectors.as_slice(), [Selector::Node { .. }]),
             listing: request.mode == Mode::List,
-            max_failures: request.max_failures,
+            max_failures: request.filters.max_failures,
             shared: Arc::clone(&self.shared),
             count: 0,
             bad: 0,

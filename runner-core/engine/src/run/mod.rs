@@ -32,7 +32,7 @@ use crate::environment::Environment;
 use crate::policy::Policy;
 use crate::store::Store;
 use process::{Cancel, Supervisor};
-use runner_core::backend::{Mode, TestBackend, UNANSWERED, UNSUPPORTED};
+use runner_core::backend::{Filters, Mode, TestBackend, UNANSWERED, UNSUPPORTED};
 use runner_core::event::{RunEvent, StopReason};
 use runner_core::facts::Project;
 use runner_core::panic::panic_text;
@@ -40,6 +40,7 @@ use runner_core::report::{Iteration, Report, SharedReport};
 use runner_core::selector::Selection;
 
 /// Everything a run needs, resolved. Made by `ops`.
+#[derive(Clone)]
 pub struct RunSpec {
     /// The tool that asked.
     pub tool: &'static str,
@@ -48,18 +49,13 @@ pub struct RunSpec {
     pub backend: Arc<dyn TestBackend>,
     /// Wraps the backend's plan to measure coverage.
     pub coverage: Option<Arc<dyn TestBackend>>,
-    pub coverage_paths: Vec<String>,
     /// Preferred backends that could not be used.
     pub passed_over: Vec<String>,
     pub project: Project,
     pub selection: Selection,
     /// The selection as it was asked for, for the record.
     pub asked: Vec<String>,
-    pub keyword: Option<String>,
-    pub markers: Option<String>,
-    pub max_failures: Option<u32>,
-    pub workers: Option<String>,
-    pub extra_args: Vec<String>,
+    pub filters: Filters,
     /// Real path inside the root.
     pub cwd: PathBuf,
     /// At least 1.
@@ -72,6 +68,38 @@ pub struct RunSpec {
     pub env: Env,
     /// What the record says first: something that was left out of this run, and why.
     pub warnings: Vec<String>,
+}
+
+impl RunSpec {
+    /// Everything in the project's directory, once, without limits; callers change what they need.
+    pub fn new(
+        tool: &'static str,
+        mode: Mode,
+        suite: Suite,
+        backend: Arc<dyn TestBackend>,
+        project: Project,
+        policy: Policy,
+    ) -> Self {
+        Self {
+            tool,
+            mode,
+            suite,
+            backend,
+            coverage: None,
+            passed_over: Vec::new(),
+            cwd: project.dir.clone(),
+            project,
+            selection: Selection::default(),
+            asked: Vec::new(),
+            filters: Filters::default(),
+            iterations: 1,
+            timeout: None,
+            total_timeout: None,
+            policy,
+            env: Env::default(),
+            warnings: Vec::new(),
+        }
+    }
 }
 
 /// Called with every event of a run, in order, strings already clean. Must be quick.

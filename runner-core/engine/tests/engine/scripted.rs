@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::config::{Env, Suite};
+use engine::config::Suite;
 use engine::environment::Environment;
 use engine::policy::Policy;
 use engine::run::{Engine, RunSpec};
@@ -27,7 +27,6 @@ use runner_core::facts::Project;
 use runner_core::model::{CollectionError, Coverage, Failure, Outcome, Phase, TestResult};
 use runner_core::plan::{Artifact, Artifacts, Lines, Plan, ScratchFile, Step, StepExit};
 use runner_core::report::{Report, SharedReport};
-use runner_core::selector::Selection;
 
 pub(crate) fn supervisor() -> Supervisor {
     Supervisor {
@@ -292,33 +291,16 @@ impl Harness {
 
     /// An agent's spec for everything.
     pub(crate) fn spec(&self, backend: Scripted) -> RunSpec {
+        let project = Project {
+            root: self.root(),
+            dir: self.root(),
+            ..Project::default()
+        };
+        let suite = Suite::new("unit", vec!["scripted".to_owned()]);
+        let backend = Arc::new(backend);
         RunSpec {
-            tool: "run_suite",
-            mode: Mode::Run,
-            suite: Suite::new("unit", vec!["scripted".to_owned()]),
-            backend: Arc::new(backend),
-            coverage: None,
-            coverage_paths: Vec::new(),
-            passed_over: Vec::new(),
-            warnings: Vec::new(),
-            project: Project {
-                root: self.root(),
-                dir: self.root(),
-                ..Project::default()
-            },
-            selection: Selection::default(),
-            asked: Vec::new(),
-            keyword: None,
-            markers: None,
-            max_failures: None,
-            workers: None,
-            extra_args: Vec::new(),
-            cwd: self.root(),
-            iterations: 1,
             timeout: Some(Duration::from_secs(20)),
-            total_timeout: None,
-            policy: Policy::agent(),
-            env: Env::default(),
+            ..RunSpec::new("run_suite", Mode::Run, suite, backend, project, Policy::agent())
         }
     }
 

@@ -183,7 +183,7 @@ fn bare(report: &Report) -> Page {
         duration_s: round(report.duration_s, 3),
         parser: facts.backend.clone(),
         cwd: facts.cwd.to_string_lossy().into_owned(),
-        selector: words::selection(&facts.selection),
+        selector: words::selection(&facts.asked),
         warnings: Vec::new(),
         next: Vec::new(),
         environment: None,

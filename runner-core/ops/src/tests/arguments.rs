@@ -35,7 +35,7 @@ fn run_suite_takes_what_the_first_clients_sent() {
     assert_eq!(arguments.selectors, ["tests/api"]);
     assert_eq!(arguments.scope.cwd, None);
     assert_eq!(arguments.scope.timeout, Some(Duration::from_secs(45)));
-    assert_eq!(arguments.max_failures, Some(1));
+    assert_eq!(arguments.filters.max_failures, Some(1));
     assert!(!arguments.background);
 }
 

@@ -109,7 +109,7 @@ impl Script {
             suite: "unit".into(),
             backend: "paper".into(),
             tool: tool.into(),
-            selection: selection.iter().map(|&word| word.to_owned()).collect(),
+            asked: selection.iter().map(|&word| word.to_owned()).collect(),
             root: workspace.root.clone(),
             cwd: workspace.root.clone(),
             timeout_s: Some(300.0),

@@ -6,6 +6,7 @@ use super::*;
 use crate::{Scope, Tool, affected_tests, call, run_n_times, run_single, run_suite};
 use engine::config::ConfigError;
 use process::Cancel;
+use runner_core::backend::Filters;
 use runner_core::selector::Selector;
 
 fn code<T>(result: Result<T, OpError>) -> String {
@@ -24,7 +25,10 @@ async fn selectors_become_paths_ids_and_keywords() {
             "tests/test_a.py::t[a b]".into(),
             "order and not slow".into(),
         ],
-        max_failures: Some(1),
+        filters: Filters {
+            max_failures: Some(1),
+            ..Filters::default()
+        },
         ..run_suite::Arguments::default()
     };
     let spec = run_suite::spec(&workspace, &arguments).await.unwrap();
@@ -44,7 +48,7 @@ async fn selectors_become_paths_ids_and_keywords() {
         ["tests", "tests/test_a.py::t[a b]", "order and not slow"]
     );
     assert_eq!(
-        (spec.max_failures, spec.timeout),
+        (spec.filters.max_failures, spec.timeout),
         (Some(1), Some(Duration::from_secs(300)))
     );
 }
