@@ -4,6 +4,8 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Component, Path};
 
+use similar::TextDiff;
+
 /// No client's file is larger.
 const MOST_BYTES: u64 = 4 * 1024 * 1024;
 
@@ -61,38 +63,11 @@ pub(super) fn replace(path: &Path, text: &str) -> io::Result<()> {
     put
 }
 
-/// How a file's text would change: one hunk, as `diff -u` shows it.
+/// How a file's text would change, as `diff -u` shows it.
 pub(super) fn difference(path: &str, old: &str, new: &str) -> String {
-    const CONTEXT: usize = 3;
-    let (old_lines, new_lines): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
-    let same = |pairs: &mut dyn Iterator<Item = (&&str, &&str)>| pairs.take_while(|(a, b)| a == b).count();
-    let head = same(&mut old_lines.iter().zip(&new_lines));
-    let most = old_lines.len().min(new_lines.len()) - head;
-    let tail = same(&mut old_lines.iter().rev().zip(new_lines.iter().rev())).min(most);
-    let begin = head.saturating_sub(CONTEXT);
-    let after = tail.min(CONTEXT);
-    let (old_end, new_end) = (old_lines.len() - tail, new_lines.len() - tail);
-    let span = |end: usize| {
-        let length = end + after - begin;
-        let start = if length == 0 { 0 } else { begin + 1 };
-        format!("{start},{length}")
-    };
     let from = if old.is_empty() { "/dev/null" } else { path };
-    let mut text = format!(
-        "--- {from}\n+++ {path}\n@@ -{} +{} @@\n",
-        span(old_end),
-        span(new_end)
-    );
-    let mut add = |sign: &str, lines: &[&str]| {
-        for line in lines {
-            text.extend([sign, line, "\n"]);
-        }
-    };
-    add(" ", &old_lines[begin..head]);
-    add("-", &old_lines[head..old_end]);
-    add("+", &new_lines[head..new_end]);
-    add(" ", &old_lines[old_end..old_end + after]);
-    text
+    let lines = TextDiff::from_lines(old, new);
+    lines.unified_diff().header(from, path).to_string()
 }
 
 #[cfg(test)]
@@ -107,11 +82,11 @@ mod tests {
         assert_eq!(difference("f", old, new), expected);
         assert_eq!(
             difference("f", "", "a\n"),
-            "--- /dev/null\n+++ f\n@@ -0,0 +1,1 @@\n+a\n"
+            "--- /dev/null\n+++ f\n@@ -0,0 +1 @@\n+a\n"
         );
         assert_eq!(
-            difference("f", "a\na\n", "a\na\na\n"),
-            "--- f\n+++ f\n@@ -1,2 +1,3 @@\n a\n a\n+a\n"
+            difference("f", "a\n", "a"),
+            "--- f\n+++ f\n@@ -1 +1 @@\n-a\n+a\n\\ No newline at end of file\n"
         );
     }
 

@@ -1,9 +1,12 @@
 //! Puts an entry into a client's file and leaves every other byte of it alone.
 
+use jsonc_parser::ParseOptions;
+use jsonc_parser::cst::{CstInputValue, CstObject, CstObjectProp, CstRootNode};
 use serde_json::Value;
 
 use super::clients::{Entry, KEY};
-use super::jsonc::{self, Node, Object};
+
+const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// What became of a file's text.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,138 +21,121 @@ pub(super) enum Merged {
 /// The text with the entry in it. Keys of an entry that is there already are kept, whatever their values; what they
 /// lack is added.
 pub(super) fn merge(text: &str, entry: &Entry) -> Merged {
-    if text.trim_start_matches('\u{feff}').trim().is_empty() {
+    // Editors on Windows write the mark; it is not JSON.
+    let json = text.trim_start_matches(BYTE_ORDER_MARK);
+    if json.trim().is_empty() {
         return Merged::Changed(entry.document());
     }
-    let mut merged = text.to_owned();
-    loop {
-        match step(&merged, entry) {
-            Err(why) => return Merged::Refused(why),
-            Ok(Some(further)) => merged = further,
-            Ok(None) if merged == text => return Merged::Unchanged,
-            Ok(None) => return Merged::Changed(merged),
-        }
+    let mark = &text[..text.len() - json.len()];
+    match merged(json, entry) {
+        Err(why) => Merged::Refused(why),
+        Ok(None) => Merged::Unchanged,
+        Ok(Some(merged)) => Merged::Changed(format!("{mark}{merged}")),
     }
 }
 
 /// Keys of the entry that is there already and that say something else than the one that would be written.
 pub(super) fn kept_keys(text: &str, entry: &Entry) -> Vec<String> {
-    let Ok(Some(server)) = server(text, entry) else {
+    let Ok(Some(server)) = server(text.trim_start_matches(BYTE_ORDER_MARK), entry) else {
         return Vec::new();
     };
-    let object = server.object.unwrap_or_default();
     let differs = |key: &str, value: &Value| {
-        let written = object.get(key).ok().flatten();
-        written.is_some_and(|member| {
-            let text = &text[member.value.span.clone()];
-            serde_json::from_str::<Value>(text).ok().as_ref() != Some(value)
-        })
+        let written = member(&server, key).ok().flatten();
+        written.is_some_and(|written| written.to_serde_value().as_ref() != Some(value))
     };
     let keys = entry.value.iter().filter(|(key, value)| differs(key, value));
     keys.map(|(key, _)| key.clone()).collect()
 }
 
-/// The node of the entry that is there already.
-fn server(text: &str, entry: &Entry) -> Result<Option<Node>, String> {
-    let root = jsonc::parse(text)?;
-    let root = as_object(&root, "it")?;
-    let Some(list) = root.get(entry.list)? else {
+/// The object of the entry that is there already.
+fn server(json: &str, entry: &Entry) -> Result<Option<CstObject>, String> {
+    let root = parse(json)?;
+    let Some(list) = member(&object_of_root(&root)?, entry.list)? else {
         return Ok(None);
     };
-    let list = as_object(&list.value, &format!("`{}`", entry.list))?;
-    Ok(list.get(KEY)?.map(|member| member.value.clone()))
+    let server = member(&object(&list, entry.list)?, KEY)?;
+    server.map(|server| object(&server, KEY)).transpose()
 }
 
-/// The text with one thing more, or `None` if nothing is missing.
-fn step(text: &str, entry: &Entry) -> Result<Option<String>, String> {
-    let root = jsonc::parse(text)?;
-    let object = as_object(&root, "it")?;
-    let whole = || Value::Object(entry.value.clone());
-    let Some(list) = object.get(entry.list)? else {
-        let value = serde_json::json!({ KEY: whole() });
-        return Ok(Some(insert(text, &root, object, entry.list, &value)));
+/// The text with what is missing, or `None` if nothing is.
+fn merged(json: &str, entry: &Entry) -> Result<Option<String>, String> {
+    let root = parse(json)?;
+    let top = object_of_root(&root)?;
+    let whole = || input(&Value::Object(entry.value.clone()));
+    let Some(list) = member(&top, entry.list)? else {
+        let list = CstInputValue::Object(vec![(KEY.to_owned(), whole())]);
+        top.append(entry.list, list);
+        return Ok(Some(root.to_string()));
     };
-    let servers = as_object(&list.value, &format!("`{}`", entry.list))?;
-    let Some(server) = servers.get(KEY)? else {
-        return Ok(Some(insert(text, &list.value, servers, KEY, &whole())));
+    let list = object(&list, entry.list)?;
+    let Some(server) = member(&list, KEY)? else {
+        list.append(KEY, whole());
+        return Ok(Some(root.to_string()));
     };
-    let keys = as_object(&server.value, &format!("`{KEY}`"))?;
+    let server = object(&server, KEY)?;
     // A server that is reached over HTTP is told of in other keys.
-    if keys.get("url")?.is_some() {
+    if member(&server, "url")?.is_some() {
         return Ok(None);
     }
+    let mut is_changed = false;
     for (key, value) in &entry.value {
-        if keys.get(key)?.is_none() {
-            return Ok(Some(insert(text, &server.value, keys, key, value)));
+        if member(&server, key)?.is_none() {
+            server.append(key, input(value));
+            is_changed = true;
         }
     }
-    Ok(None)
+    Ok(is_changed.then(|| root.to_string()))
 }
 
-fn as_object<'a>(node: &'a Node, name: &str) -> Result<&'a Object, String> {
-    node.object
-        .as_ref()
-        .ok_or_else(|| format!("{name} is not an object"))
+/// JSON with comments and trailing commas, as editors read it, and nothing looser.
+fn parse(json: &str) -> Result<CstRootNode, String> {
+    let options = ParseOptions {
+        allow_comments: true,
+        allow_trailing_commas: true,
+        allow_loose_object_property_names: false,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    };
+    CstRootNode::parse(json, &options).map_err(|error| format!("it is not JSON: {error}"))
 }
 
-/// The text with `"key": value` as the last member of `object`, which is what stands at `node`.
-fn insert(text: &str, node: &Node, object: &Object, key: &str, value: &Value) -> String {
-    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
-    let unit = unit(text);
-    let outer = indent(text, node.span.start);
-    let first_of_line = |at: usize| {
-        text[..at].ends_with(|c: char| c.is_whitespace()) && {
-            let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
-            line > node.span.start && text[line..at].trim().is_empty()
-        }
-    };
-    let inner = match object.members.first() {
-        Some(member) if first_of_line(member.start) => indent(text, member.start).to_owned(),
-        _ => format!("{outer}{unit}"),
-    };
-    let mut member = format!("{newline}{inner}{}: ", Value::from(key));
-    for (number, line) in format!("{value:#}").lines().enumerate() {
-        if number > 0 {
-            member.push_str(newline);
-            member.push_str(&inner);
-        }
-        let depth = (line.len() - line.trim_start().len()) / 2;
-        member.push_str(&unit.repeat(depth));
-        member.push_str(line.trim_start());
+fn object_of_root(root: &CstRootNode) -> Result<CstObject, String> {
+    root.object_value()
+        .ok_or_else(|| "it is not an object".to_owned())
+}
+
+fn object(member: &CstObjectProp, name: &str) -> Result<CstObject, String> {
+    member
+        .object_value()
+        .ok_or_else(|| format!("`{name}` is not an object"))
+}
+
+/// The member of this name. Of two of one name nobody knows which is meant.
+fn member(object: &CstObject, key: &str) -> Result<Option<CstObjectProp>, String> {
+    let members = object.properties().into_iter();
+    let mut found = members.filter(|member| member.decoded_name().as_deref() == Some(key));
+    match (found.next(), found.next()) {
+        (Some(_), Some(_)) => Err(format!("`{key}` is in it twice")),
+        (found, _) => Ok(found),
     }
-    let rest = &text[object.filled_to..node.span.end];
-    if !rest.contains('\n') {
-        member.push_str(newline);
-        member.push_str(outer);
-    }
-    let comma = match object.members.last() {
-        Some(last) if !object.trailing_comma => Some(last.value.span.end),
-        _ => None,
-    };
-    let head = comma.map_or_else(
-        || text[..object.filled_to].to_owned(),
-        |comma| format!("{},{}", &text[..comma], &text[comma..object.filled_to]),
-    );
-    format!("{head}{member}{}", &text[object.filled_to..])
 }
 
-/// The blanks at the beginning of the line of a place.
-fn indent(text: &str, at: usize) -> &str {
-    let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
-    let line = &text[start..at];
-    &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
-}
-
-/// What one level of indentation is in this file.
-fn unit(text: &str) -> &str {
-    let indents = text.lines().map(|line| indent(line, line.len()));
-    match indents
-        .filter(|indent| !indent.is_empty())
-        .min_by_key(|indent| indent.len())
-    {
-        Some(tab) if tab.starts_with('\t') => "\t",
-        Some(blanks) if matches!(blanks.len(), 2 | 4 | 8) => blanks,
-        _ => "  ",
+fn input(value: &Value) -> CstInputValue {
+    match value {
+        Value::Null => CstInputValue::Null,
+        Value::Bool(value) => CstInputValue::Bool(*value),
+        Value::Number(number) => CstInputValue::Number(number.to_string()),
+        Value::String(text) => CstInputValue::String(text.clone()),
+        Value::Array(values) => CstInputValue::Array(values.iter().map(input).collect()),
+        Value::Object(members) => {
+            let members = members.iter();
+            CstInputValue::Object(members.map(|(key, value)| (key.clone(), input(value))).collect())
+        }
     }
 }
 
@@ -177,20 +163,10 @@ mod tests {
         }
     }
 
-    /// The value of a text without regard to its comments (lists must have none).
-    fn value(text: &str, node: &Node) -> Value {
-        match &node.object {
-            Some(object) => object
-                .members
-                .iter()
-                .map(|member| (member.key.clone(), value(text, &member.value)))
-                .collect(),
-            None => serde_json::from_str(&text[node.span.clone()]).unwrap(),
-        }
-    }
-
+    /// The value of a text without regard to its comments.
     fn read(text: &str) -> Value {
-        value(text, &jsonc::parse(text).unwrap())
+        let root = parse(text.trim_start_matches(BYTE_ORDER_MARK)).unwrap();
+        root.to_serde_value().unwrap()
     }
 
     /// Files as people and editors leave them.
@@ -259,7 +235,7 @@ mod tests {
     #[test]
     fn it_is_laid_out_as_the_file_is() {
         let text = "{\n    \"servers\": {\n        \"a\": {} // mine\n    }\n}\n";
-        let expected = "{\n    \"servers\": {\n        \"a\": {}, // mine\n        \"qaas\": {\n            \"type\": \"stdio\",\n            \"command\": \"qaas\",\n            \"args\": [\n                \"mcp\"\n            ],\n            \"cwd\": \"${workspaceFolder}\"\n        }\n    }\n}\n";
+        let expected = "{\n    \"servers\": {\n        \"a\": {}, // mine\n        \"qaas\": {\n            \"type\": \"stdio\",\n            \"command\": \"qaas\",\n            \"args\": [\"mcp\"],\n            \"cwd\": \"${workspaceFolder}\"\n        }\n    }\n}\n";
         assert_eq!(merged(text), expected);
         let tabs = merged("{\n\t\"servers\": {\n\t}\n}\n");
         assert!(tabs.contains("\n\t\t\"qaas\": {\n\t\t\t\"type\""), "{tabs}");
@@ -304,6 +280,17 @@ mod tests {
             "{\"servers\": {}, \"servers\": {}}",
             "{\"servers\": {\"qaas\": 1}}",
             "{\"servers\": {}",
+            "{\"a\" 1}",
+            "{\"a\": 1 \"b\": 2}",
+            "{,}",
+            "{\"a\": }",
+            "{\"a\": nul}",
+            "{\"a\": [1 2]}",
+            "{a: 1}",
+            "{} {}",
+            "{ /* }",
+            "{'a': 1}",
+            &"[".repeat(100_000),
         ] {
             let refused = merge(text, &entry(Client::Vscode));
             assert!(matches!(refused, Merged::Refused(_)), "{text}: {refused:?}");

@@ -6,7 +6,6 @@
 mod clients;
 mod config;
 mod files;
-mod jsonc;
 mod merge;
 
 use std::path::{Path, PathBuf};
