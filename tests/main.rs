@@ -10,6 +10,7 @@
 mod support;
 
 mod bad_input;
+mod circles;
 mod conformance;
 mod coverage;
 mod differential;

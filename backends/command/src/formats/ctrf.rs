@@ -4,7 +4,8 @@ use runner_core::model::{Attempt, Outcome};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{ReportItem, add_failure, result, seconds};
+use super::ReportItem;
+use super::row::{add_failure, result, seconds};
 use crate::id::Fields;
 
 #[derive(Deserialize)]

@@ -6,7 +6,8 @@ use runner_core::event::TestEvent;
 use runner_core::model::{CollectionError, Outcome};
 use serde::Deserialize;
 
-use super::{LineReader, ReportItem, bad, result, seconds};
+use super::row::{bad, result, seconds};
+use super::{LineReader, ReportItem};
 use crate::id::Fields;
 
 #[derive(Deserialize)]

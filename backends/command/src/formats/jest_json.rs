@@ -4,7 +4,8 @@ use runner_core::event::TestEvent;
 use runner_core::model::{CollectionError, Location, Outcome};
 use serde::Deserialize;
 
-use super::{ReportItem, add_failure, result, seconds};
+use super::ReportItem;
+use super::row::{add_failure, result, seconds};
 use crate::id::Fields;
 
 #[derive(Deserialize)]

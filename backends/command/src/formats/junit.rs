@@ -7,7 +7,8 @@ use quick_xml::events::{BytesStart, Event};
 use runner_core::event::TestEvent;
 use runner_core::model::{Attempt, CollectionError, Location, Outcome};
 
-use super::{ReportItem, add_failure, result, seconds};
+use super::ReportItem;
+use super::row::{add_failure, result, seconds};
 use crate::id::Fields;
 
 /// Reads a whole report. What stands before a fault stays in `said`.

@@ -3,7 +3,8 @@
 use runner_core::model::Outcome;
 use serde::Deserialize;
 
-use super::{LineReader, ReportItem, bad, result, seconds};
+use super::row::{bad, result, seconds};
+use super::{LineReader, ReportItem};
 use crate::id::Fields;
 
 #[derive(Deserialize)]

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use runner_core::model::Outcome;
 
-use super::{LineReader, ReportItem, add_failure, libtest_json::panic_line, result};
+use super::row::{add_failure, result};
+use super::{LineReader, ReportItem, libtest_json::panic_line};
 use crate::id::Fields;
 
 #[derive(Default)]

@@ -4,7 +4,8 @@
 use runner_core::event::TestEvent;
 use runner_core::model::{CollectionError, Outcome, TestResult};
 
-use super::{LineReader, ReportItem, add_failure, result, seconds};
+use super::row::{add_failure, result, seconds};
+use super::{LineReader, ReportItem};
 use crate::id::Fields;
 
 #[derive(Default)]

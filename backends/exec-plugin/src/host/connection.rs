@@ -9,8 +9,8 @@ use runner_core::wire::{
 };
 use serde::Serialize;
 
-use super::backend::Spec;
 use super::fault::Fault;
+use super::spec::Spec;
 use super::{Launch, Received, Shutdown, Transport};
 
 /// How often a waiting call looks whether somebody still waits for it.

@@ -5,7 +5,9 @@
 mod backend;
 mod connection;
 mod fault;
+mod pool;
 mod reader;
+mod spec;
 
 #[cfg(test)]
 mod tests;
@@ -14,7 +16,8 @@ use std::time::Duration;
 
 use runner_core::backend::BackendError;
 
-pub use backend::{Capabilities, ExecBackend, Gate, Spec};
+pub use backend::ExecBackend;
+pub use spec::{Capabilities, Gate, Spec};
 
 /// Starts the process of a backend.
 pub trait Launch: Send + Sync {

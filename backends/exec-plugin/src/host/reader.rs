@@ -11,9 +11,9 @@ use runner_core::wire::{
     self, FinishParams, MAX_LINE, Method, OpenParams, ReadParams, ReaderParams, TestEvents, WireError,
 };
 
-use super::backend::Inner;
 use super::connection::{Connection, Failure};
 use super::fault::Fault;
+use super::pool::Processes;
 
 /// The number of the reader. Each has a process of its own while it reads, so one number will do.
 const READER: u64 = 1;
@@ -28,7 +28,7 @@ const MOST_PAGES: usize = 1_000;
 const FRAME: usize = 4096;
 
 pub(super) struct RemoteReader {
-    backend: Arc<Inner>,
+    processes: Arc<Processes>,
     request: RunRequest,
     /// `None` before the first call and after the last.
     connection: Option<Connection>,
@@ -37,9 +37,9 @@ pub(super) struct RemoteReader {
 }
 
 impl RemoteReader {
-    pub(super) fn new(backend: Arc<Inner>, request: RunRequest) -> Self {
+    pub(super) fn new(processes: Arc<Processes>, request: RunRequest) -> Self {
         Self {
-            backend,
+            processes,
             request,
             connection: None,
             fault: None,
@@ -52,7 +52,7 @@ impl RemoteReader {
             return Err(fault.clone());
         }
         if self.connection.is_none() {
-            let mut connection = self.backend.take(&self.request.waits, GRACE)?;
+            let mut connection = self.processes.take(&self.request.waits, GRACE)?;
             let params = OpenParams {
                 reader: READER,
                 request: Cow::Borrowed(&self.request),
@@ -171,7 +171,7 @@ impl OutputReader for RemoteReader {
         let ended = self.end(exits, files, events);
         // After a refusal the process may still hold this reader; it is not used again.
         if let (Ok(_), Some(connection)) = (&ended, self.connection.take()) {
-            self.backend.put_back(connection);
+            self.processes.put_back(connection);
         }
         ended
     }

@@ -9,6 +9,7 @@
 mod arguments;
 mod counts;
 mod entries;
+mod exact;
 mod failures;
 mod line;
 mod listing;
@@ -16,14 +17,16 @@ mod names;
 mod progress;
 mod reader;
 mod reconcile;
+mod row;
 mod session;
 mod strip_ansi;
 mod tail;
 mod word;
 
 pub use arguments::plan;
+pub use exact::Exact;
 pub use failures::location;
-pub use reader::{Exact, TextReader};
+pub use reader::TextReader;
 
 /// The message of a test that was only set up.
 pub const NEVER_CALLED: &str = "set up and torn down, but never called";

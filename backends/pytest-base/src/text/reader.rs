@@ -1,12 +1,10 @@
 //! The whole of a run's text, session by session, and how it ended.
 
-use std::collections::BTreeSet;
-
 use runner_core::backend::{BackendError, Mode, OutputReader, RunRequest};
 use runner_core::event::{Ending, EndingKind, ExitMeaning, TestEvent};
-use runner_core::model::{CollectionError, TestResult};
 use runner_core::plan::{Artifacts, Lines, StepExit, Stream};
 
+use super::exact::Exact;
 use super::listing::Listing;
 use super::reconcile;
 use super::session::Session;
@@ -14,17 +12,6 @@ use crate::captured::CapturedOutput;
 use crate::command::STEP_NAME;
 use crate::exit::{self, PytestExit};
 use crate::trouble;
-
-/// Rows of one session from a source that names every test exactly (a report file), to be held against the text.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Exact {
-    pub results: Vec<Box<TestResult>>,
-    /// Nodeids whose outcome has two readings there; the text decides.
-    pub unsure: BTreeSet<String>,
-    pub collection_errors: Vec<CollectionError>,
-    /// The exit code that source knows of.
-    pub exit_code: Option<i32>,
-}
 
 /// Reads the standard output of pytest runs planned with [`super::plan`].
 #[derive(Debug)]

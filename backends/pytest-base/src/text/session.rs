@@ -8,7 +8,8 @@ use runner_core::model::{Attempt, Outcome, Subtest, TestResult};
 
 use super::line::{self, Collected};
 use super::names::Names;
-use super::progress::{self, Progress, Row};
+use super::progress::{self, Progress};
+use super::row::Row;
 use super::tail::{self, Tail};
 use super::word::Word;
 

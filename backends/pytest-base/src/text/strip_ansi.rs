@@ -5,7 +5,7 @@
 
 use runner_core::model::Outcome;
 
-use super::progress::Row;
+use super::row::Row;
 use super::word::{self, Word};
 
 /// A test may print any number of lines.

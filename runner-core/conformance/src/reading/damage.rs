@@ -3,8 +3,8 @@
 use super::super::case_log::Finding;
 use super::super::recording::{Recording, Replay};
 use super::super::subject::Subject;
+use super::harm::{harmless, not_green};
 use super::synthetic::GARBAGE;
-use super::{harmless, not_green};
 use runner_core::model::Status;
 use runner_core::plan::{ArtifactState, Artifacts, Lines};
 

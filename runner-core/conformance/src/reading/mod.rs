@@ -1,6 +1,7 @@
 //! What a reader makes of broken input: made-up input for every backend, and the recorded bytes of real runs, damaged.
 
 mod damage;
+mod harm;
 mod order;
 mod synthetic;
 
@@ -192,27 +193,5 @@ pub(super) fn check(subject: &Subject, recordings: &Tapes, log: &mut CaseLog<'_>
             LISTING,
             Finding::Skipped(why.to_owned()),
         ),
-    }
-}
-
-/// That damaged input did no harm: no panic, and not green unless with all the rows of the whole.
-fn not_green(played: &Replay, whole: Option<&Replay>, what: &str) -> Result<(), String> {
-    if let Some(crash) = &played.crash {
-        return Err(format!("{what}: {crash}"));
-    }
-    let same = whole.is_some_and(|whole| whole.passed() && whole.rows() == played.rows());
-    if played.passed() && !same {
-        return Err(format!("{what}: {}", played.words()));
-    }
-    Ok(())
-}
-
-/// That, and no row that the whole does not have.
-fn harmless(played: &Replay, whole: Option<&Replay>, what: &str) -> Result<(), String> {
-    not_green(played, whole, what)?;
-    let known = whole.map(Replay::rows).unwrap_or_default();
-    match played.rows().keys().find(|id| !known.contains_key(*id)) {
-        Some(new) => Err(format!("{what}: a row `{new}` that no test stands for")),
-        None => Ok(()),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::recording::Recording;
 use super::super::subject::Subject;
-use super::harmless;
+use super::harm::harmless;
 use runner_core::backend::{Capability, Mode};
 use runner_core::plan::{ArtifactState, Lines, Plan, Stream};
 

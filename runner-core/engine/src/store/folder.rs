@@ -15,6 +15,8 @@ pub(super) const SUMMARY: &str = "summary.json";
 pub(super) const LOCK: &str = "lock";
 pub(super) const FILES: &str = "files";
 
+/// What is kept of the output, in bytes.
+pub(super) const LARGEST_OUTPUT: u64 = 2 * 1024 * 1024;
 /// One line of a record is bounded by the cleaning of its strings.
 const LONGEST_LINE: u64 = 64 * 1024 * 1024;
 
@@ -90,7 +92,7 @@ pub(super) fn output(folder: &Path, run_id: &str) -> Result<String, StoreError> 
     }
     let file = open_file(&path).map_err(|error| damaged(&error))?;
     let mut bytes = Vec::new();
-    file.take(super::record::LARGEST_OUTPUT)
+    file.take(LARGEST_OUTPUT)
         .read_to_end(&mut bytes)
         .map_err(|error| damaged(&error))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::StoreError;
-use super::folder::{EVENTS, FILES, LOCK, OUTPUT, SUMMARY};
+use super::folder::{EVENTS, FILES, LARGEST_OUTPUT, LOCK, OUTPUT, SUMMARY};
 use super::private::{Lock, create_file, private_folder, unusable};
 use runner_core::event::{RunEvent, TestEvent};
 use runner_core::model::Status;
@@ -17,8 +17,6 @@ const FLUSH_EVERY: Duration = Duration::from_millis(300);
 const FULL_RECORD: u64 = 64 * 1024 * 1024;
 /// Here the record ends.
 const LARGEST_RECORD: u64 = 256 * 1024 * 1024;
-/// What is kept of the output, in bytes.
-pub(super) const LARGEST_OUTPUT: u64 = 2 * 1024 * 1024;
 /// What is kept of the temporary files of failed tests: bytes, and entries.
 pub(super) const LARGEST_FILES: u64 = 16 * 1024 * 1024;
 const MOST_FILES: usize = 1000;

@@ -358,7 +358,7 @@ fn endless_output_is_cut() {
     }
     drop(folder);
     let output = store.output(Path::new(ROOT), &run_id).unwrap();
-    assert!(output.len() as u64 <= record::LARGEST_OUTPUT);
+    assert!(output.len() as u64 <= folder::LARGEST_OUTPUT);
 }
 
 #[test]

@@ -21,6 +21,7 @@
 //! is read again may have become another one.
 
 mod decide;
+mod error;
 mod owner;
 mod store;
 mod surface;
@@ -29,6 +30,7 @@ mod surface;
 mod tests;
 
 pub use decide::{Refusal, Trust, command};
+pub use error::TrustError;
 pub use owner::check_owners;
-pub use store::{Listed, Record, TrustError, TrustStore};
+pub use store::{Listed, Record, TrustStore};
 pub use surface::{Item, Part, Surface, is_loader_name};

@@ -3,7 +3,7 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::TrustError;
+use super::error::TrustError;
 
 /// Whether only the user (or root) can change the configuration of a repository: its file, the folder that holds it,
 /// and the root. Links are followed: what they lead to is what is read.

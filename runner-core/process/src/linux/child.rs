@@ -55,7 +55,7 @@ fn spawn(task: &Task, streams: Streams, confined: &Confined) -> io::Result<Pid> 
             // Refused, the job is confined by its supervisor alone, as everywhere without cgroups.
             let _ = rustix::io::write(entrance, b"0");
         }
-        super::inherited::unblock_signals();
+        super::signal_mask::unblock();
         limits.set()
     };
     #[expect(unsafe_code, reason = "what has to be set between fork and exec")]

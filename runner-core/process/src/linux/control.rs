@@ -80,6 +80,18 @@ pub(super) struct JobEnd {
     pub(super) note: Option<String>,
 }
 
+/// What the supervising process has said so far.
+#[derive(Debug, Default)]
+pub(super) struct SupervisorState {
+    pub(super) pid: Option<i32>,
+    pub(super) refused: Option<(Refused, i32)>,
+    pub(super) main: Option<MainExit>,
+    pub(super) ended: Option<JobEnd>,
+    pub(super) asked_to_stop: bool,
+    /// It said nothing for too long.
+    pub(super) gave_up: bool,
+}
+
 /// Cuts a byte stream into messages.
 #[derive(Debug, Default)]
 pub(super) struct Inbox {

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::io::{self, IoSliceMut};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendFlags};
@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::child::Streams;
 use super::control::{HANDSHAKE, Inbox, Task, ToSupervisor, line};
-use super::proc;
+use super::{proc, signal_mask};
 
 /// Why this process may not supervise: signals are blocked for one thread only, and a fork copies one thread only.
 const THREADS: &str =
@@ -29,7 +29,7 @@ pub(super) fn take_over() -> io::Result<(Control, OwnedFd)> {
         .write(true)
         .open("/dev/null")?;
     rustix::stdio::dup2_stdin(&null)?;
-    let signals = quiet_signals()?;
+    let signals = signal_mask::quiet()?;
     if proc::read(getpid().as_raw_nonzero().get()).is_some_and(|me| me.threads != 1) {
         let _ = rustix::net::send(&socket, format!("{THREADS}\n").as_bytes(), SendFlags::NOSIGNAL);
         return Err(io::Error::other(THREADS));
@@ -73,47 +73,6 @@ fn close_from(first: u32) {
             libc::close(number);
         }
     }
-}
-
-/// Default dispositions, everything blocked, and a descriptor that becomes readable when a child ended.
-fn quiet_signals() -> io::Result<OwnedFd> {
-    #[expect(unsafe_code, reason = "rustix has no signal masks and no signalfd")]
-    // SAFETY: plain system calls on sets that live on this stack; the process has one thread. The descriptor is new
-    // and has no other owner.
-    unsafe {
-        for number in 1..=libc::SIGRTMAX() {
-            // Refused for SIGKILL, SIGSTOP and those of the C library.
-            libc::signal(number, libc::SIG_DFL);
-        }
-        let mut all = MaybeUninit::<libc::sigset_t>::uninit();
-        libc::sigfillset(all.as_mut_ptr());
-        libc::sigprocmask(libc::SIG_SETMASK, all.as_ptr(), std::ptr::null_mut());
-        let mut child = MaybeUninit::<libc::sigset_t>::uninit();
-        libc::sigemptyset(child.as_mut_ptr());
-        libc::sigaddset(child.as_mut_ptr(), libc::SIGCHLD);
-        let fd = libc::signalfd(-1, child.as_ptr(), libc::SFD_CLOEXEC | libc::SFD_NONBLOCK);
-        if fd < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        Ok(OwnedFd::from_raw_fd(fd))
-    }
-}
-
-/// For the job: undoes what [`take_over`] did to the signal mask. Safe between fork and exec.
-pub(super) fn unblock_signals() {
-    #[expect(unsafe_code, reason = "rustix has no signal masks")]
-    // SAFETY: plain system calls on a set that lives on this stack.
-    unsafe {
-        let mut none = MaybeUninit::<libc::sigset_t>::uninit();
-        libc::sigemptyset(none.as_mut_ptr());
-        libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), std::ptr::null_mut());
-    }
-}
-
-/// Empties the descriptor of [`take_over`]: that something happened is all it has to say.
-pub(super) fn forget_signals(signals: &OwnedFd) {
-    let mut buffer = [0u8; 1024];
-    while rustix::io::read(signals, &mut buffer).is_ok_and(|count| count == buffer.len()) {}
 }
 
 /// The socket to the server.

@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::control::{JobEnd, MainExit};
+use super::control::{JobEnd, MainExit, SupervisorState};
 use super::orphans::{self, Lost};
-use super::run::SupervisorState;
 use crate::Job;
 
 /// For a sweep.

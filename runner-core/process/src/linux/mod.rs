@@ -22,6 +22,7 @@ mod orphans;
 mod proc;
 mod run;
 mod signal;
+mod signal_mask;
 mod supervise;
 
 pub(super) use confine::describe;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until};
 
-use super::control::{FromSupervisor, JobEnd, MainExit, Refused, Task, ToSupervisor, monotonic};
+use super::control::{FromSupervisor, MainExit, Refused, SupervisorState, Task, ToSupervisor, monotonic};
 use super::link::Link;
 use super::lost;
 use super::supervise::{LEAK_GRACE, LINGER};
@@ -76,18 +76,6 @@ fn task(job: &Job) -> Task {
         on_deadline: job.on_deadline.clone(),
         limits: job.limits,
     }
-}
-
-/// What the supervising process has said so far.
-#[derive(Debug, Default)]
-pub(super) struct SupervisorState {
-    pub(super) pid: Option<i32>,
-    refused: Option<(Refused, i32)>,
-    pub(super) main: Option<MainExit>,
-    ended: Option<JobEnd>,
-    pub(super) asked_to_stop: bool,
-    /// It said nothing for too long.
-    pub(super) gave_up: bool,
 }
 
 struct Watch {

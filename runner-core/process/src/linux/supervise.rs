@@ -321,7 +321,7 @@ impl Run {
         let _ = poll(&mut ready[..count], timeout.as_ref());
         let [signals, control] = ready.map(|fd| !fd.revents().is_empty());
         if signals {
-            super::inherited::forget_signals(&self.signals);
+            super::signal_mask::forget(&self.signals);
         }
         control && self.listen()
     }

@@ -5,7 +5,7 @@ use runner_core::model::Outcome;
 use crate::text::counts::{Counts, category};
 use crate::text::entries::{Summary, Timings};
 use crate::text::names::Table;
-use crate::text::progress::Row;
+use crate::text::row::Row;
 use crate::text::session::Session;
 use crate::text::tail::Tail;
 use crate::text::word::Word;

@@ -14,8 +14,8 @@ use runner_core::model::{CollectionError, Outcome, Phase, TestResult};
 
 use super::counts::Counts;
 use super::entries::{Timing, Timings};
+use super::exact::Exact;
 use super::names;
-use super::reader::Exact;
 use super::session::{self, Session};
 use super::tail::Tail;
 use lists::Lists;

@@ -8,9 +8,9 @@ use runner_core::model::{CollectionError, Outcome, TestResult};
 use super::{Candidate, SessionOutput, check};
 use crate::text::counts::category;
 use crate::text::entries::Timing;
+use crate::text::exact::Exact;
 use crate::text::names;
-use crate::text::progress::Row;
-use crate::text::reader::Exact;
+use crate::text::row::Row;
 use crate::text::session;
 use crate::text::word::Word;
 

@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 
 use environment_folder::Look;
 pub(super) use machine::on_path;
+pub(super) use named::NAMED;
 
 use super::error::ProjectError;
 use super::manager;
@@ -26,9 +27,6 @@ use runner_core::facts::Interpreter;
 
 /// The distribution that tells a test environment from any other.
 const FRAMEWORK: &str = "pytest";
-
-/// How [`Interpreter::why`] begins if somebody named it.
-pub(super) const NAMED: &str = "named";
 
 /// Where a search takes place.
 #[derive(Clone, Copy)]

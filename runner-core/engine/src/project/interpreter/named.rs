@@ -3,9 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use super::environment_folder::{self, Look, is_program};
-use super::{NAMED, Search, on_path};
+use super::{Search, on_path};
 use crate::project::error::{ProjectError, shown};
 use runner_core::facts::Interpreter;
+
+/// How [`Interpreter::why`] begins if somebody named it.
+pub(in crate::project) const NAMED: &str = "named";
 
 /// The interpreter that `by` names: a program, or an environment's folder, relative to the first of `bases` that has it;
 /// without a `/` a program on PATH, or a bare version. One that is not there is a missing interpreter.
