@@ -44,7 +44,6 @@ impl Arguments {
             },
             scope: Scope::read(&mut reader)?,
             background: reader.flag("background")?,
-            ..Self::default()
         };
         reader.finish()?;
         if arguments.failed_of.is_some() && !arguments.selectors.is_empty() {
