@@ -15,6 +15,6 @@ mod tools;
 
 pub use ending::ServerExit;
 pub use http::{HttpError, HttpOptions, Listening, serve_http};
-pub use offer::{Basis, Hints, INSTRUCTIONS, TOOL_NAMES, ToolSpec, offer};
+pub use offer::{Annotations, Basis, INSTRUCTIONS, ToolSpec, offer};
 pub use stdio::serve_stdio;
 pub use tools::{Face, Reply, call};

@@ -1,5 +1,6 @@
 //! Stored runs as resources, for clients that read them. Nothing depends on it: `get_run` reaches the same.
 
+use engine::policy::MOST_ANSWER_BYTES;
 use ops::{Tool, Workspace};
 use process::Cancel;
 use rmcp::ErrorData;
@@ -13,8 +14,6 @@ use crate::tools::{self, Face};
 const PREFIX: &str = "qaas://runs/";
 const SUFFIX: &str = "/report";
 const MIME: &str = "application/json";
-/// A report as a resource is as large as an answer may be.
-const MAX_BYTES: usize = 1_000_000;
 
 pub(crate) fn template() -> ResourceTemplate {
     ResourceTemplate::new(format!("{PREFIX}{{run_id}}{SUFFIX}"), "report")
@@ -40,7 +39,8 @@ pub(crate) async fn read(
     let id = run_id(uri).ok_or_else(|| not_found(uri, version.as_ref()))?;
     let mut arguments = Map::new();
     arguments.insert("run_id".to_owned(), json!(id));
-    arguments.insert("max_bytes".to_owned(), json!(MAX_BYTES));
+    // A report as a resource is as large as an answer may be.
+    arguments.insert("max_bytes".to_owned(), json!(MOST_ANSWER_BYTES));
     let reply = tools::call(
         workspace,
         Tool::GetRun,

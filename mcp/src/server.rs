@@ -66,7 +66,7 @@ impl Server {
     async fn tool(&self, name: &str) -> Result<Tool, ErrorData> {
         let offered = self.offered().await;
         let known = offered.iter().any(|spec| spec.name == name);
-        Tool::from_name(name).filter(|_| known).ok_or_else(|| {
+        Tool::named(name).filter(|_| known).ok_or_else(|| {
             let names: Vec<&str> = offered.iter().map(|spec| spec.name).collect();
             let name = ops::cut::quote_truncated(name);
             ErrorData::invalid_params(format!("no tool `{name}`; there are: {}", names.join(", ")), None)

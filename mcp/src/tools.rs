@@ -1,16 +1,12 @@
 //! Calling a tool by name: JSON in, an answer that fits out. The server and `qaas call` both go through here.
 
+use engine::policy::{LEAST_ANSWER_BYTES, MOST_ANSWER_BYTES};
 use engine::run::EventSink;
 use ops::{OpError, Tool, Workspace};
 use process::Cancel;
 use serde_json::{Map, Value};
 
 use crate::excerpt::{self, Excerpt};
-
-/// No answer over MCP is larger, whatever was asked for.
-const MOST_BYTES: usize = 1_000_000;
-/// Less does not hold a status, the counts and one failure.
-const LEAST_BYTES: usize = 2_000;
 
 /// Who reads the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,14 +86,18 @@ pub(crate) fn usual_bytes(workspace: &Workspace, face: Face) -> Option<usize> {
         .filter(|bytes| *bytes > 0);
     match face {
         Face::CommandLine => usual,
-        Face::Mcp => Some(usual.unwrap_or(MOST_BYTES).clamp(LEAST_BYTES, MOST_BYTES)),
+        Face::Mcp => Some(
+            usual
+                .unwrap_or(MOST_ANSWER_BYTES)
+                .clamp(LEAST_ANSWER_BYTES, MOST_ANSWER_BYTES),
+        ),
     }
 }
 
 /// The size that a call asks for, or the usual one if it does not say. `None`: everything.
 fn max_bytes(value: Option<&Value>, face: Face, usual: Option<usize>) -> Result<Option<usize>, OpError> {
     let most = match face {
-        Face::Mcp => MOST_BYTES,
+        Face::Mcp => MOST_ANSWER_BYTES,
         Face::CommandLine => usize::MAX,
     };
     let bytes = match value {
@@ -107,9 +107,9 @@ fn max_bytes(value: Option<&Value>, face: Face, usual: Option<usize>) -> Result<
     };
     match bytes {
         Some(0) if face == Face::CommandLine => Ok(None),
-        Some(bytes) if (LEAST_BYTES..=most).contains(&bytes) => Ok(Some(bytes)),
+        Some(bytes) if (LEAST_ANSWER_BYTES..=most).contains(&bytes) => Ok(Some(bytes)),
         _ => Err(OpError::bad_argument(format!(
-            "`max_bytes` must be a whole number from {LEAST_BYTES} to {MOST_BYTES}"
+            "`max_bytes` must be a whole number from {LEAST_ANSWER_BYTES} to {MOST_ANSWER_BYTES}"
         ))
         .with_hint("Leave it out for the usual size; get_run reads a run page by page.")),
     }

@@ -1,13 +1,12 @@
 //! `qaas affected`: which tests a change reaches. Runs nothing.
 
 use engine::policy::Policy;
-use ops::{Answer, affected_tests};
+use ops::{ExitCode, ToolAnswer, affected_tests};
 
 use super::Context;
 use super::output::{print, print_json};
 use super::run::{fail, structured};
 use crate::cli::{Affected, Format};
-use ops::ExitCode;
 
 pub(super) async fn run(context: &Context, command: Affected) -> ExitCode {
     let (format, paint) = (context.global.format, context.paint());
@@ -24,7 +23,7 @@ pub(super) async fn run(context: &Context, command: Affected) -> ExitCode {
         Err(error) => return fail(&error, format, paint),
     };
     if format != Format::Human {
-        print_json(&structured(Ok(Answer::AffectedTests(Box::new(answer)))), format);
+        print_json(&structured(Ok(Box::new(answer))), format);
         return ExitCode::Passed;
     }
     for test in &answer.affected {

@@ -2,7 +2,7 @@
 
 use engine::policy::Policy;
 use mcp::{Face, Reply};
-use ops::{OpError, Tool, Workspace};
+use ops::{ExitCode, OpError, Tool, Workspace};
 use process::guard_memory;
 use runner_core::registry::nearest;
 use serde_json::{Map, Value};
@@ -10,7 +10,6 @@ use serde_json::{Map, Value};
 use super::output::{print_json, print_stderr};
 use super::{Context, signals};
 use crate::cli::{Call, Format};
-use ops::ExitCode;
 
 /// 0 when answered, 1 when the answer is an error.
 pub(super) async fn run(context: &Context, command: Call) -> ExitCode {
@@ -57,16 +56,17 @@ pub(super) async fn run(context: &Context, command: Call) -> ExitCode {
 
 /// Tools that run no tests start nothing else either.
 fn workspace(context: &Context, tool: Tool) -> Result<Workspace, OpError> {
-    match tool {
-        Tool::AffectedTests | Tool::GetRun | Tool::CancelRun => context.no_exec_workspace(Policy::agent()),
-        _ => context.workspace(Policy::agent()),
+    if tool.definition().starts_something() {
+        context.workspace(Policy::agent())
+    } else {
+        context.no_exec_workspace(Policy::agent())
     }
 }
 
 fn question(command: &Call) -> Result<(Tool, Map<String, Value>), OpError> {
-    let tool = Tool::from_name(&command.tool).ok_or_else(|| {
-        let names = Tool::ALL.map(Tool::name);
-        let hint = match nearest(&command.tool, names) {
+    let tool = Tool::named(&command.tool).ok_or_else(|| {
+        let names: Vec<&str> = Tool::ALL.iter().map(|tool| tool.name()).collect();
+        let hint = match nearest(&command.tool, names.iter().copied()) {
             Some(near) => format!("Did you mean `{near}`?"),
             None => format!("There are: {}.", names.join(", ")),
         };

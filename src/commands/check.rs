@@ -5,7 +5,7 @@ use std::path::Path;
 use engine::config::Suite;
 use engine::policy::Policy;
 use engine::project;
-use ops::{OpError, Workspace};
+use ops::{ExitCode, OpError, Workspace};
 use runner_core::backend::{Mode, RunRequest};
 use serde_json::{Value, json};
 
@@ -15,7 +15,6 @@ use super::run::fail;
 use crate::cli::Format;
 use crate::display::Paint;
 use crate::plugins::NOT_STARTED;
-use ops::ExitCode;
 
 /// One suite, planned or not.
 struct Planned {

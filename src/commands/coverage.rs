@@ -1,7 +1,7 @@
 //! `qaas coverage`: a run, and what it covered.
 
 use engine::policy::Policy;
-use ops::{Answer, get_coverage};
+use ops::{ExitCode, get_coverage};
 use runner_core::model::FileCoverage;
 
 use super::output::{print, print_json};
@@ -9,7 +9,6 @@ use super::run::{Watch, fail, structured};
 use super::{Context, signals};
 use crate::cli::{Coverage, Format};
 use crate::display::Detail;
-use ops::ExitCode;
 
 pub(super) async fn run(context: &Context, command: Coverage) -> ExitCode {
     let (format, paint) = (context.global.format, context.paint());
@@ -21,7 +20,6 @@ pub(super) async fn run(context: &Context, command: Coverage) -> ExitCode {
         paths: command.paths,
         selectors: command.narrow.selectors,
         scope: command.narrow.place.scope(),
-        ..get_coverage::Arguments::default()
     };
     let mut watch = Watch::new(format, paint, Detail::Failures);
     let answer = get_coverage::run(&workspace, arguments, signals::cancel(), &mut |event| {
@@ -32,7 +30,7 @@ pub(super) async fn run(context: &Context, command: Coverage) -> ExitCode {
         Ok(answer) => {
             let code = ExitCode::from(answer.status);
             match format {
-                Format::Json => print_json(&structured(Ok(Answer::GetCoverage(Box::new(answer)))), format),
+                Format::Json => print_json(&structured(Ok(Box::new(answer))), format),
                 Format::Human => print(&table(&answer)),
                 Format::Jsonl => {}
             }

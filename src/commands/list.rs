@@ -1,7 +1,7 @@
 //! `qaas list`: which tests there are. Runs none.
 
 use engine::policy::Policy;
-use ops::{Answer, ExitCode, list_tests};
+use ops::{ExitCode, ToolAnswer, list_tests};
 use runner_core::visible::visible;
 
 use super::output::{print, print_json, print_stderr};
@@ -26,7 +26,7 @@ pub(super) async fn run(context: &Context, command: List) -> ExitCode {
     };
     let code = answer.exit();
     if format != Format::Human {
-        print_json(&structured(Ok(Answer::ListTests(Box::new(answer)))), format);
+        print_json(&structured(Ok(Box::new(answer))), format);
         return code;
     }
     let shown: Vec<_> = answer.nodeids.iter().map(|nodeid| visible(nodeid)).collect();

@@ -1,14 +1,13 @@
 //! `qaas repeat`: one test many times, and how flaky it is.
 
 use engine::policy::Policy;
-use ops::{Answer, run_n_times};
+use ops::{ExitCode, ToolAnswer, run_n_times};
 
 use super::output::{print, print_json};
 use super::run::{Watch, fail, structured};
 use super::{Context, signals};
 use crate::cli::{Format, Repeat};
 use crate::display::Detail;
-use ops::ExitCode;
 
 pub(super) async fn run(context: &Context, command: Repeat) -> ExitCode {
     let (format, paint) = (context.global.format, context.paint());
@@ -20,7 +19,6 @@ pub(super) async fn run(context: &Context, command: Repeat) -> ExitCode {
         test_id: command.test_id,
         n: command.n,
         scope: command.place.scope(),
-        background: false,
     };
     let mut watch = Watch::new(format, paint, Detail::Failures);
     let answer = run_n_times::run(&workspace, arguments, signals::cancel(), &mut |event| {
@@ -32,7 +30,7 @@ pub(super) async fn run(context: &Context, command: Repeat) -> ExitCode {
             let code = ExitCode::from(answer.status);
             let headline = answer.headline();
             match format {
-                Format::Json => print_json(&structured(Ok(Answer::RunNTimes(Box::new(answer)))), format),
+                Format::Json => print_json(&structured(Ok(Box::new(answer))), format),
                 Format::Human => print(&paint.bold(&headline)),
                 Format::Jsonl => {}
             }

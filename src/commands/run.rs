@@ -8,7 +8,7 @@ use runner_core::backend::Filters;
 use runner_core::event::RunEvent;
 
 use engine::policy::Policy;
-use ops::{Answer, OpError, run_suite};
+use ops::{Answer, ExitCode, OpError, run_suite};
 use runner_core::report::Report;
 use serde_json::Value;
 
@@ -16,7 +16,6 @@ use super::output::{print_error, print_json, print_stderr};
 use super::{Context, signals};
 use crate::cli::{Format, Run};
 use crate::display::{Detail, Paint, Screen, stdout_colors};
-use ops::ExitCode;
 
 pub(super) async fn run(context: &Context, command: Run) -> ExitCode {
     let (format, paint) = (context.global.format, context.paint());
@@ -42,7 +41,7 @@ pub(super) async fn run(context: &Context, command: Run) -> ExitCode {
     for (_, answer) in answers {
         match answer {
             Ok(answer) if format == Format::Json => {
-                print_json(&structured(Ok(Answer::RunSuite(Box::new(answer)))), format);
+                print_json(&structured(Ok(Box::new(answer))), format);
             }
             Ok(_) => {}
             Err(error) => print_error(&error, format, paint),
@@ -71,7 +70,6 @@ fn arguments(command: Run) -> run_suite::Arguments {
             ..Filters::default()
         },
         scope: command.narrow.place.scope(),
-        ..run_suite::Arguments::default()
     }
 }
 

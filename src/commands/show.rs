@@ -1,7 +1,10 @@
 //! `qaas show`: a stored run, read back.
 
+use std::any::Any;
+
 use engine::policy::Policy;
-use ops::{OpError, get_run};
+use ops::get_run::Page;
+use ops::{Answer, ExitCode, OpError, Tool};
 use runner_core::visible::visible;
 use serde_json::{Map, Value, json};
 
@@ -10,18 +13,17 @@ use super::run::{fail, structured};
 use super::{Context, signals};
 use crate::cli::{Format, Show};
 use crate::display::{Detail, Screen};
-use ops::ExitCode;
 
 pub(super) async fn run(context: &Context, command: Show) -> ExitCode {
     let (format, paint) = (context.global.format, context.paint());
     let shown = async {
         let workspace = context.no_exec_workspace(Policy::person())?;
         if format != Format::Human || command.output || command.test.is_some() || command.outcome.is_some() {
-            let arguments = get_run::Arguments::from_json(&question(&command))?;
-            let answer = get_run::run(&workspace, arguments, signals::cancel()).await?;
+            let (question, cancel) = (question(&command), signals::cancel());
+            let answer = ops::call(&workspace, Tool::GetRun, &question, cancel, &mut |_| {}).await?;
             return Ok(show_answer(format, answer));
         }
-        let report = get_run::stored(&workspace, &command.run)?;
+        let report = ops::stored(&workspace, &command.run)?;
         // A reader that went away is no error.
         let _ = Screen::new(std::io::stdout(), paint, Detail::Failures).whole(&report);
         Ok(ExitCode::Passed)
@@ -39,16 +41,12 @@ fn question(command: &Show) -> Map<String, Value> {
     question.as_object().cloned().unwrap_or_default()
 }
 
-fn show_answer(format: Format, answer: ops::Answer) -> ExitCode {
-    use ops::Answer;
-    let Answer::GetRun(page) = &answer else {
+fn show_answer(format: Format, answer: Answer) -> ExitCode {
+    let page = (&*answer as &dyn Any).downcast_ref::<Page>();
+    let Some(page) = page.filter(|_| format == Format::Human) else {
         print_json(&structured(Ok(answer)), format);
         return ExitCode::Passed;
     };
-    if format != Format::Human {
-        print_json(&structured(Ok(answer)), format);
-        return ExitCode::Passed;
-    }
     if let Some(output) = &page.output {
         print(output.trim_end());
     }

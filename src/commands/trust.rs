@@ -4,7 +4,7 @@ use std::io::{BufRead, IsTerminal};
 
 use engine::policy::Policy;
 use engine::trust::{TrustError, TrustStore, check_owners};
-use ops::{OpError, Workspace, surface};
+use ops::{ExitCode, OpError, Workspace, surface};
 use runner_core::backend::StillWanted;
 
 use super::Context;
@@ -12,7 +12,6 @@ use super::output::{print, print_stderr};
 use super::run::fail;
 use crate::cli::Trust;
 use crate::plugins::{Origin, Starting};
-use ops::ExitCode;
 
 pub(super) fn run(context: &Context, command: &Trust) -> ExitCode {
     let Some(state) = context.environment.state_dir() else {

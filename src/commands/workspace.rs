@@ -9,7 +9,7 @@ use engine::policy::{Caller, Policy};
 use engine::project::{Overrides, find_root};
 use engine::run::Engine;
 use engine::store::Store;
-use ops::{LiveRuns, OpError, Workspace};
+use ops::{LiveRuns, OpError, Tool, Workspace};
 use runner_core::backend::StillWanted;
 
 use super::Context;
@@ -77,7 +77,8 @@ impl Context {
             }
             own.note_unknown_words();
             own.check(&settings, &loader)?;
-            settings.check_tools(&mcp::TOOL_NAMES)?;
+            let tools: Vec<&str> = Tool::ALL.iter().map(|tool| tool.name()).collect();
+            settings.check_tools(&tools)?;
             Ok(settings)
         });
         if settings.is_err() {

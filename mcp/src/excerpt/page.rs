@@ -1,6 +1,6 @@
 //! Pages of a run: rows in order, as many as fit in both halves, so that either half's `cursor` is right.
 
-use ops::Row;
+use ops::{Row, ToolAnswer};
 use serde_json::{Value, json};
 
 use super::group::Shape;

@@ -1,9 +1,9 @@
 //! An answer taken apart: what is shortened row by row, what field by field, and what is whole or not there.
 
+use std::any::Any;
+
 use ops::get_run::Page;
-use ops::{Answer, NextCall, OpError, Row};
-use runner_core::model::Status;
-use serde::Serialize;
+use ops::{Answer, Fields, NextCall, OpError, Row};
 use serde_json::{Map, Value};
 
 use super::measure;
@@ -26,60 +26,18 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    pub(super) fn of(answer: Answer) -> Self {
+    pub(super) fn of(mut answer: Answer) -> Self {
+        // Before its rows are taken out: it counts them.
         let headline = answer.headline();
-        let mut parts = match answer {
-            Answer::RunSuite(mut answer) => {
-                let rows = std::mem::take(&mut answer.tests);
-                let next = std::mem::take(&mut answer.next);
-                let green = answer.status == Status::Passed;
-                Self {
-                    green,
-                    ..Self::new(&*answer, rows, next)
-                }
-            }
-            Answer::RunSingle(mut answer) => {
-                let rows = std::mem::take(&mut answer.tests);
-                let next = std::mem::take(&mut answer.next);
-                let green = answer.status == Status::Passed;
-                Self {
-                    green,
-                    ..Self::new(&*answer, rows, next)
-                }
-            }
-            Answer::RunNTimes(mut answer) => {
-                let next = std::mem::take(&mut answer.next);
-                Self::new(&*answer, Vec::new(), next)
-            }
-            Answer::AffectedTests(mut answer) => {
-                let next = std::mem::take(&mut answer.next);
-                Self::new(&*answer, Vec::new(), next)
-            }
-            Answer::GetCoverage(mut answer) => {
-                let rows = std::mem::take(&mut answer.tests);
-                let next = std::mem::take(&mut answer.next);
-                Self::new(&*answer, rows, next)
-            }
-            Answer::ListTests(answer) => Self::new(&*answer, Vec::new(), Vec::new()),
-            Answer::GetRun(mut page) => {
-                let rows = std::mem::take(&mut page.tests);
-                let next = std::mem::take(&mut page.next);
-                let parts = Self::new(&*page, rows, next);
-                Self {
-                    page: Some(page).filter(|page| page.progress.is_none()),
-                    ..parts
-                }
-            }
-            Answer::CancelRun(mut answer) => {
-                let next = std::mem::take(&mut answer.next);
-                Self::new(&*answer, Vec::new(), next)
-            }
-            Answer::Started(mut started) => {
-                let next = std::mem::take(&mut started.next);
-                Self::new(&*started, Vec::new(), next)
-            }
+        let (rows, next) = (answer.take_rows(), answer.take_next());
+        let mut parts = Self {
+            headline,
+            green: answer.is_green(),
+            ..Self::new(answer.fields(), rows, next)
         };
-        parts.headline = headline;
+        let any: Box<dyn Any> = answer;
+        let page: Option<Box<Page>> = any.downcast().ok();
+        parts.page = page.filter(|page| page.progress.is_none());
         parts
     }
 
@@ -112,16 +70,11 @@ impl Parts {
         let next = std::mem::take(&mut error.known.next);
         Self {
             headline: error.headline(),
-            ..Self::new(&error, Vec::new(), next)
+            ..Self::new(error.fields(), Vec::new(), next)
         }
     }
 
-    fn new(answer: &impl Serialize, rows: Vec<Row>, next: Vec<NextCall>) -> Self {
-        let fields = match serde_json::to_value(answer) {
-            Ok(Value::Object(fields)) => fields,
-            // Answers are structs of plain values with string keys.
-            _ => Map::new(),
-        };
+    fn new(fields: Map<String, Value>, rows: Vec<Row>, next: Vec<NextCall>) -> Self {
         Self {
             headline: String::new(),
             fields,

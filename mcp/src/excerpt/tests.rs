@@ -61,7 +61,7 @@ fn suite(status: Status, tests: Vec<Row>) -> run_suite::Answer {
 }
 
 fn shown(answer: run_suite::Answer, max_bytes: usize) -> Excerpt {
-    of(Answer::RunSuite(Box::new(answer)), Some(max_bytes))
+    of(Box::new(answer), Some(max_bytes))
 }
 
 fn size(excerpt: &Excerpt) -> usize {
@@ -288,7 +288,7 @@ fn thirty_files_that_fail_alike_are_all_named() {
     let mut answer = suite(Status::Broken, errors.iter().map(Row::from).collect());
     answer.output_tail = Some("the same once more\n".repeat(300));
     answer.collection_errors = errors;
-    let excerpt = of(Answer::RunSuite(Box::new(answer)), Some(20_000));
+    let excerpt = of(Box::new(answer), Some(20_000));
     let named = excerpt.structured["collection_errors"].as_array().unwrap();
     assert_eq!(named.len(), 30);
     assert_eq!(excerpt.structured["tests"][0]["identical"]["count"], 29);
@@ -325,10 +325,7 @@ fn without_a_limit_everything_is_there() {
             Some(format!("{n}{text}")),
         )
     });
-    let excerpt = of(
-        Answer::RunSuite(Box::new(suite(Status::Failed, rows.collect()))),
-        None,
-    );
+    let excerpt = of(Box::new(suite(Status::Failed, rows.collect())), None);
     let tests = excerpt.structured["tests"].as_array().unwrap();
     assert_eq!(tests.len(), 500);
     assert_eq!(tests[7]["message"].as_str().unwrap().len(), 50_001);
@@ -353,7 +350,7 @@ fn an_error_answer_says_what_to_do_in_both_halves() {
 
 fn page(tests: Vec<Row>, offset: usize, all: usize) -> Answer {
     let shown = offset + tests.len();
-    Answer::GetRun(Box::new(get_run::Page {
+    Box::new(get_run::Page {
         run_id: "r-0123456789abcdef".into(),
         status: Status::Failed,
         reason: None,
@@ -378,7 +375,7 @@ fn page(tests: Vec<Row>, offset: usize, all: usize) -> Answer {
         warnings: Vec::new(),
         next: Vec::new(),
         environment: None,
-    }))
+    })
 }
 
 fn outcome() -> impl Strategy<Value = Outcome> {
@@ -465,7 +462,7 @@ proptest! {
         prop_assert!(forged.is_empty(), "{forged:?}");
         let next = structured.get("next").and_then(Value::as_array).map_or(0, Vec::len);
         prop_assert!(next <= 2);
-        prop_assert!(crate::offer::conforms("run_suite", &structured));
+        prop_assert!(crate::offer::conforms(Tool::RunSuite, &structured));
     }
 
     #[test]

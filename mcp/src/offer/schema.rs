@@ -1,158 +1,52 @@
-//! The words of each tool: descriptions and flat schemas. Together they stay under 8 kB.
+//! A tool's definition as clients see it: flat schemas. All together they stay under 8 kB.
 
-use engine::config::Suite;
+use engine::config::{Settings, Suite};
+use engine::policy::ANSWER_BYTES;
+use ops::{Argument, Definition, Kind};
 use serde_json::{Map, Value, json};
 
-use super::{Hints, ToolSpec};
+use super::{Annotations, ToolSpec};
 
 /// What the schemas say about this repository.
 pub(super) struct Words {
     /// Named only when there is a choice.
     suites: Vec<String>,
+    /// The size of an answer to a call that names none.
+    answer_bytes: usize,
 }
 
 impl Words {
-    pub(super) fn of(suites: &[Suite]) -> Self {
+    pub(super) fn of(settings: Option<&Settings>, suites: &[Suite]) -> Self {
         let names: Vec<String> = suites.iter().map(|suite| suite.name.clone()).collect();
+        let configured = settings.and_then(|settings| settings.mcp.max_bytes);
         Self {
             suites: if names.len() > 1 { names } else { Vec::new() },
+            answer_bytes: configured.unwrap_or(ANSWER_BYTES),
         }
     }
 }
 
-/// The definition of one of [`super::TOOL_NAMES`].
-pub(super) fn spec(name: &'static str, words: &Words) -> ToolSpec {
-    let (title, description, hints) = about(name);
+pub(super) fn spec(definition: &Definition, words: &Words) -> ToolSpec {
     ToolSpec {
-        name,
-        title,
-        description,
-        input_schema: input(name, words),
+        name: definition.tool.name(),
+        title: definition.title,
+        description: definition.description,
+        input_schema: input(definition, words),
         output_schema: output(),
-        annotations: hints,
+        annotations: Annotations::from(definition.hints),
     }
 }
 
-fn about(name: &str) -> (&'static str, &'static str, Hints) {
-    match name {
-        "run_suite" => (
-            "Run tests",
-            "Run all tests or a selection. Returns status, exact totals and a row per test, failures first. \
-             Use it instead of a test runner's terminal output.",
-            Hints::RUNS,
-        ),
-        "run_single" => (
-            "Run one test",
-            "Run one test by nodeid and get its whole failure output. Use it to look into a failure.",
-            Hints::RUNS,
-        ),
-        "run_n_times" => (
-            "Repeat one test",
-            "Run one test n times and measure its flake rate. Use it when a test fails only sometimes.",
-            Hints::RUNS,
-        ),
-        "affected_tests" => (
-            "Tests for a change",
-            "Which test files a change to these paths reaches, best first, with reasons. Runs nothing. \
-             A heuristic: run everything before concluding that nothing broke.",
-            Hints::READS,
-        ),
-        "get_coverage" => (
-            "Measure coverage",
-            "Run the tests under the coverage tool and return measured line coverage per file.",
-            Hints::READS,
-        ),
-        "list_tests" => (
-            "List tests",
-            "List the nodeids there are, without running them. Use it to find a test_id or selector.",
-            Hints::READS,
-        ),
-        "get_run" => (
-            "Read a run",
-            "Read a run: wait for its end, page through its rows, get one test's text or the raw output.",
-            Hints::READS,
-        ),
-        _ => (
-            "Cancel a run",
-            "Stop a run that goes on. What finished is kept: read it with get_run.",
-            Hints::RUNS,
-        ),
-    }
-}
-
-/// The arguments of each tool; the first `required` of them must be given.
-fn arguments(name: &str) -> (&'static [&'static str], usize) {
-    match name {
-        "run_suite" => (
-            &[
-                "selector",
-                "selectors",
-                "failed_of",
-                "max_failures",
-                "cwd",
-                "timeout_s",
-                "suite",
-                "background",
-                "max_bytes",
-            ],
-            0,
-        ),
-        "run_single" => (
-            &["test_id", "cwd", "timeout_s", "suite", "background", "max_bytes"],
-            1,
-        ),
-        "run_n_times" => (
-            &[
-                "test_id",
-                "n",
-                "cwd",
-                "timeout_s",
-                "suite",
-                "background",
-                "max_bytes",
-            ],
-            2,
-        ),
-        "affected_tests" => (&["paths", "cwd", "max_bytes"], 1),
-        "get_coverage" => (
-            &[
-                "paths",
-                "selector",
-                "cwd",
-                "timeout_s",
-                "suite",
-                "background",
-                "max_bytes",
-            ],
-            0,
-        ),
-        "list_tests" => (&["selector", "cwd", "timeout_s", "suite", "max_bytes"], 0),
-        "get_run" => (
-            &[
-                "run_id",
-                "wait_s",
-                "part",
-                "nodeid",
-                "outcome",
-                "cursor",
-                "max_bytes",
-            ],
-            1,
-        ),
-        _ => (&["run_id"], 1),
-    }
-}
-
-fn input(tool: &str, words: &Words) -> Map<String, Value> {
-    let (names, required) = arguments(tool);
-    let mut properties = Map::new();
-    for name in names
-        .iter()
-        .filter(|name| **name != "suite" || !words.suites.is_empty())
-    {
-        properties.insert((*name).to_owned(), property(tool, name, words));
-    }
-    let mut schema = object(properties, &names[..required]);
+fn input(definition: &Definition, words: &Words) -> Map<String, Value> {
+    let shown = |argument: &&Argument| !matches!(argument.kind, Kind::Suite) || !words.suites.is_empty();
+    let arguments = definition.arguments().filter(shown);
+    let required: Vec<&str> = arguments
+        .clone()
+        .filter(|argument| argument.required)
+        .map(|argument| argument.name)
+        .collect();
+    let properties = arguments.map(|argument| (argument.name.to_owned(), property(argument, words)));
+    let mut schema = object(properties.collect(), &required);
     schema.insert("additionalProperties".to_owned(), json!(false));
     schema
 }
@@ -167,43 +61,33 @@ fn object(properties: Map<String, Value>, required: &[&str]) -> Map<String, Valu
     schema
 }
 
-fn property(tool: &str, name: &str, words: &Words) -> Value {
-    let strings = |about: &str| json!({"type": "array", "items": {"type": "string"}, "description": about});
-    let string = |about: &str| json!({"type": "string", "description": about});
-    let integer = |about: &str| json!({"type": "integer", "description": about});
-    match (name, tool) {
-        ("selector", _) => string("Path, nodeid or keyword expression"),
-        ("selectors", _) => strings("Several selectors in one run"),
-        ("failed_of", _) => string("run_id: only what failed there"),
-        ("max_failures", _) => integer("Stop after so many failures"),
-        ("cwd", _) => string("Folder in the repository"),
-        ("timeout_s", _) => json!({"type": "number", "description": "Time limit, default 300"}),
-        ("suite", _) => {
-            json!({"type": "string", "enum": words.suites, "description": "Suite of qaas.toml"})
-        }
-        ("background", _) => {
-            json!({"type": "boolean", "description": "Answer at once with a run_id"})
-        }
-        ("max_bytes", _) => integer("Answer size, default 20000"),
-        ("test_id", _) => string("Nodeid: tests/test_a.py::test_x"),
-        ("n", _) => json!({"type": "integer", "description": "Number of runs, 1 to 20"}),
-        ("paths", "affected_tests") => strings("Changed files, relative to the root"),
-        ("paths", _) => strings("Source paths to measure"),
-        ("run_id", _) => string("From an earlier answer"),
-        ("wait_s", _) => json!({"type": "number", "description": "Wait so long for its end"}),
-        ("part", _) => json!({
-            "type": "string",
-            "enum": ["tests", "failures", "output"],
-            "description": "What to read; default tests"
-        }),
-        ("nodeid", _) => string("Only this test, with its text"),
-        ("outcome", _) => json!({
-            "type": "string",
-            "enum": ["passed", "failed", "error", "skipped", "xfailed", "xpassed"],
-            "description": "Only rows of this outcome"
-        }),
-        _ => string("`cursor` of the page before"),
+fn property(argument: &Argument, words: &Words) -> Value {
+    let about = about(argument, words);
+    match argument.kind {
+        Kind::String => json!({"type": "string", "description": about}),
+        Kind::Strings => json!({"type": "array", "items": {"type": "string"}, "description": about}),
+        Kind::Flag => json!({"type": "boolean", "description": about}),
+        Kind::Count { .. } | Kind::Bytes => json!({"type": "integer", "description": about}),
+        Kind::Seconds { .. } => json!({"type": "number", "description": about}),
+        Kind::Choice(choices) => json!({"type": "string", "enum": choices(), "description": about}),
+        Kind::Suite => json!({"type": "string", "enum": words.suites, "description": about}),
     }
+}
+
+/// What it is, its bounds where a client might cross them, and its default.
+fn about(argument: &Argument, words: &Words) -> String {
+    let mut about = argument.doc.to_owned();
+    if let (Kind::Count { least, .. }, (_, Some(most))) = (argument.kind, argument.kind.bounds())
+        && argument.default.is_none()
+    {
+        about.push_str(&format!(", {least} to {most}"));
+    }
+    match (argument.kind, argument.default) {
+        (Kind::Bytes, _) => about.push_str(&format!(", default {}", words.answer_bytes)),
+        (_, Some(default)) => about.push_str(&format!(", default {default}")),
+        (_, None) => {}
+    }
+    about
 }
 
 /// Every answer, an error included, has a `status`; the rest depends on what is known.
@@ -211,4 +95,25 @@ fn output() -> Map<String, Value> {
     let mut properties = Map::new();
     properties.insert("status".to_owned(), json!({"type": "string"}));
     object(properties, &["status"])
+}
+
+/// The arguments as a table of the documents.
+#[cfg(test)]
+pub(super) fn table(definition: &Definition) -> String {
+    let words = Words::of(None, &[]);
+    let mut table = "| argument | type | |\n| --- | --- | --- |\n".to_owned();
+    for argument in definition.arguments() {
+        let kind = match argument.kind {
+            Kind::String | Kind::Suite => "string".to_owned(),
+            Kind::Strings => "array of strings".to_owned(),
+            Kind::Flag => "boolean".to_owned(),
+            Kind::Count { .. } | Kind::Bytes => "integer".to_owned(),
+            Kind::Seconds { .. } => "number".to_owned(),
+            Kind::Choice(words) => format!("`{}`", words().join("`, `")),
+        };
+        let required = if argument.required { ", required" } else { "" };
+        let about = about(argument, &words);
+        table.push_str(&format!("| `{}` | {kind}{required} | {about} |\n", argument.name));
+    }
+    table
 }

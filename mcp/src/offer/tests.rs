@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use engine::config::{CoverageChoice, Settings, Suite};
+use ops::Tool;
 use runner_core::backend::{BackendInfo, Capability};
 use serde_json::Value;
 
-use super::{Basis, INSTRUCTIONS, TOOL_NAMES, ToolSpec, offer};
+use super::{Basis, INSTRUCTIONS, ToolSpec, offer};
 
 fn backend(name: &str, language: &str, capabilities: &[Capability]) -> BackendInfo {
     BackendInfo {
@@ -49,6 +50,10 @@ fn names(tools: &[ToolSpec]) -> Vec<&str> {
     tools.iter().map(|tool| tool.name).collect()
 }
 
+fn all_names() -> Vec<&'static str> {
+    Tool::ALL.iter().map(|tool| tool.name()).collect()
+}
+
 fn has_suite_argument(tool: &ToolSpec) -> bool {
     tool.input_schema["properties"].get("suite").is_some()
 }
@@ -56,13 +61,13 @@ fn has_suite_argument(tool: &ToolSpec) -> bool {
 #[test]
 fn one_python_suite_offers_everything_and_no_choice_of_suites() {
     let tools = offered(&Settings::default(), &[suite("default", "pytest-events")]);
-    assert_eq!(names(&tools), TOOL_NAMES);
+    assert_eq!(names(&tools), all_names());
     assert!(!tools.iter().any(has_suite_argument));
 }
 
 #[test]
 fn no_suite_at_all_offers_everything() {
-    assert_eq!(names(&offered(&Settings::default(), &[])), TOOL_NAMES);
+    assert_eq!(names(&offered(&Settings::default(), &[])), all_names());
 }
 
 #[test]
@@ -118,7 +123,7 @@ fn a_broken_configuration_offers_everything() {
         suites: &[],
         backends: &[],
     });
-    assert_eq!(names(&tools), TOOL_NAMES);
+    assert_eq!(names(&tools), all_names());
 }
 
 /// All that a client is sent about the tools, with a choice of suites.
@@ -203,4 +208,38 @@ fn answers_must_have_a_status_and_nothing_else() {
         assert_eq!(tool.output_schema["type"], "object");
         assert_eq!(tool.output_schema["required"], serde_json::json!(["status"]));
     }
+}
+
+const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/mcp.md");
+
+/// The document with the tables of arguments that the definitions come to.
+fn with_tables(document: &str) -> String {
+    const END: &str = "<!-- end -->";
+    let mut text = document.to_owned();
+    for &tool in Tool::ALL {
+        let mark = format!("<!-- arguments: {} -->\n", tool.name());
+        let begin = text
+            .find(&mark)
+            .unwrap_or_else(|| panic!("no place for {tool:?}"))
+            + mark.len();
+        let length = text[begin..].find(END).expect("the table has an end");
+        text.replace_range(begin..begin + length, &super::schema::table(tool.definition()));
+    }
+    text
+}
+
+#[test]
+fn the_documents_tables_are_those_of_the_definitions() {
+    let document = std::fs::read_to_string(DOCUMENT).unwrap();
+    assert!(
+        document == with_tables(&document),
+        "docs/mcp.md is out of date; write it with `cargo test -p mcp write_the_tables -- --ignored`"
+    );
+}
+
+#[test]
+#[ignore = "writes docs/mcp.md"]
+fn write_the_tables() {
+    let document = std::fs::read_to_string(DOCUMENT).unwrap();
+    std::fs::write(DOCUMENT, with_tables(&document)).unwrap();
 }

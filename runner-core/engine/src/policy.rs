@@ -2,6 +2,18 @@
 
 use std::time::Duration;
 
+/// The time limit of an agent's run that names none.
+pub const AGENT_TIMEOUT: Duration = Duration::from_secs(300);
+/// The longest that an agent may ask for, unless the suite allows more.
+pub const LONGEST_AGENT_TIMEOUT: Duration = Duration::from_secs(900);
+/// The size of an agent's answer in bytes, text and structure together, unless the call or `[mcp] max_bytes` says
+/// otherwise.
+pub const ANSWER_BYTES: usize = 20_000;
+/// Less does not hold a status, the counts and one failure.
+pub const LEAST_ANSWER_BYTES: usize = 2_000;
+/// No answer over MCP is larger, whatever was asked for.
+pub const MOST_ANSWER_BYTES: usize = 1_000_000;
+
 /// The two kinds of callers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caller {
@@ -48,9 +60,9 @@ impl Policy {
             inherit_environment: false,
             redact: true,
             private_folders: true,
-            default_timeout: Some(Duration::from_secs(300)),
-            max_timeout: Some(Duration::from_secs(900)),
-            max_bytes: Some(20_000),
+            default_timeout: Some(AGENT_TIMEOUT),
+            max_timeout: Some(LONGEST_AGENT_TIMEOUT),
+            max_bytes: Some(ANSWER_BYTES),
         }
     }
 }

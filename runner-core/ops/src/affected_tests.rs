@@ -6,13 +6,38 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::answer::ToolAnswer;
 use super::arguments::Reader;
+use super::definition::shared::CWD;
+use super::definition::{Action, Argument, Called, Definition, Hints, Kind, Needs};
 use super::{ErrorKind, NextCall, OpError, Tool, Workspace, cut};
 use engine::project;
 use runner_core::affected::{AffectedTest, AffectedTests};
 
 /// How many files the headline and the ready call name.
 const MOST_NAMED: usize = 10;
+
+/// The tool.
+pub static DEFINITION: Definition = Definition {
+    tool: Tool::AffectedTests,
+    title: "Tests for a change",
+    description: "Which test files a change to these paths reaches, best first, with reasons. Runs nothing. \
+        A heuristic: run everything before saying that nothing broke.",
+    hints: Hints::READS,
+    needs: Needs::Nothing,
+    own: &[
+        Argument::new("paths", Kind::Strings, "Changed files, from the root").required(),
+        CWD,
+    ],
+    action: Action::Read {
+        call: |call| {
+            Box::pin(async move {
+                let arguments = Arguments::from_json(call.arguments)?;
+                Ok(Called::answer(run(call.workspace, arguments).await?))
+            })
+        },
+    },
+};
 
 /// What may be asked.
 #[derive(Clone, Debug, Default)]
@@ -25,7 +50,7 @@ pub struct Arguments {
 impl Arguments {
     /// What a client may send.
     pub fn from_json(map: &Map<String, Value>) -> Result<Self, OpError> {
-        let mut reader = Reader::new("affected_tests", map);
+        let mut reader = Reader::new(&DEFINITION, map);
         let arguments = Self {
             paths: reader.strings("paths")?,
             cwd: reader.string("cwd")?,
@@ -176,9 +201,9 @@ fn normal(path: &Path) -> Option<PathBuf> {
     Some(normal)
 }
 
-impl Answer {
+impl ToolAnswer for Answer {
     /// The likeliest files, or that there are none, which is worth saying too.
-    pub fn headline(&self) -> String {
+    fn headline(&self) -> String {
         if self.affected.is_empty() {
             return format!(
                 "None of {} test files looks related to these paths. Worth saying in a report: the change may be untested.",
@@ -201,6 +226,10 @@ impl Answer {
             "Likely to cover the change, best first: {}{more}.",
             names.join(", ")
         )
+    }
+
+    fn take_next(&mut self) -> Vec<NextCall> {
+        std::mem::take(&mut self.next)
     }
 }
 

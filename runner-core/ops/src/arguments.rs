@@ -5,35 +5,45 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use super::definition::Definition;
 use super::{OpError, cut};
 use runner_core::registry::nearest;
 use runner_core::selector::without_margins;
 
-/// The arguments of one call. Each is taken once; what is left over at the end is unknown.
+/// The arguments of one call, read as the tool's definition says. What it does not name is refused.
 pub(super) struct Reader<'a> {
-    tool: &'static str,
+    definition: &'static Definition,
     map: &'a Map<String, Value>,
-    known: Vec<&'static str>,
     /// Required and not there: told at the end, beside what was given in its place.
     missing: Vec<&'static str>,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(tool: &'static str, map: &'a Map<String, Value>) -> Self {
-        // The size of an answer is the faces' matter, and they have read it.
-        let known = vec!["max_bytes"];
+    pub(super) fn new(definition: &'static Definition, map: &'a Map<String, Value>) -> Self {
         Self {
-            tool,
+            definition,
             map,
-            known,
             missing: Vec::new(),
         }
     }
 
     /// `None` for an argument that is not there, or null.
-    fn take(&mut self, name: &'static str) -> Option<&'a Value> {
-        self.known.push(name);
+    fn take(&self, name: &'static str) -> Option<&'a Value> {
+        debug_assert!(
+            self.definition.argument(name).is_some(),
+            "{:?} reads `{name}`, which its definition does not name",
+            self.definition.tool
+        );
         self.map.get(name).filter(|value| !value.is_null())
+    }
+
+    /// The bounds that the definition gives a number.
+    fn bounds(&self, name: &str) -> (f64, f64) {
+        let (least, most) = self
+            .definition
+            .argument(name)
+            .map_or((None, None), |argument| argument.kind.bounds());
+        (least.unwrap_or(0.0), most.unwrap_or(f64::INFINITY))
     }
 
     /// Trimmed; an empty string is no argument at all.
@@ -116,56 +126,72 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A whole number between `least` and `most`.
-    pub(super) fn count(
-        &mut self,
-        name: &'static str,
-        least: u32,
-        most: u32,
-    ) -> Result<Option<u32>, OpError> {
+    /// A whole number within its bounds.
+    pub(super) fn count(&mut self, name: &'static str) -> Result<Option<u32>, OpError> {
         let Some(value) = self.take(name) else {
             return Ok(None);
         };
-        let number = number(value).ok_or_else(|| wrong(name, "a whole number", value))?;
-        if number.fract() != 0.0 {
-            return Err(wrong(name, "a whole number", value));
-        }
-        if number < f64::from(least) {
+        let number = number(value)
+            .filter(|number| number.fract() == 0.0)
+            .ok_or_else(|| wrong(name, "a whole number", value))?;
+        let (least, most) = self.bounds(name);
+        if number < least {
             return Err(OpError::bad_argument(format!(
                 "`{name}` must be at least {least}"
             )));
         }
-        if number > f64::from(most) {
-            return Err(OpError::bad_argument(format!(
-                "`{name}` may be at most {most}, not {}",
-                shown(value)
-            )));
+        if number > most.min(u32::MAX.into()) {
+            return Err(too_much(name, most.min(u32::MAX.into()), value));
         }
         Ok(Some(number as u32))
     }
 
-    /// Seconds, as a duration of at least `least` seconds. The cap depends on the suite and is checked later.
-    pub(super) fn seconds(&mut self, name: &'static str, least: f64) -> Result<Option<Duration>, OpError> {
+    /// Seconds within their bounds. The cap of a time limit depends on the suite and is checked later.
+    pub(super) fn seconds(&mut self, name: &'static str) -> Result<Option<Duration>, OpError> {
         let Some(value) = self.take(name) else {
             return Ok(None);
         };
         let number = number(value).ok_or_else(|| wrong(name, "a number of seconds", value))?;
+        let (least, most) = self.bounds(name);
         if number < least {
             return Err(OpError::bad_argument(format!(
                 "`{name}` must be at least {least} (seconds), not {}",
                 shown(value)
             )));
         }
+        if number > most {
+            return Err(too_much(name, most, value));
+        }
         let too_long = |_| OpError::bad_argument(format!("`{name}` of {} is no time limit", shown(value)));
         Duration::try_from_secs_f64(number).map(Some).map_err(too_long)
     }
 
-    /// Refuses what no call has asked for, with the nearest name that there is, and what is missing.
+    /// One of the words of `choices`.
+    pub(super) fn choice<T: Copy>(
+        &mut self,
+        name: &'static str,
+        choices: &[T],
+        word: impl Fn(T) -> &'static str,
+    ) -> Result<Option<T>, OpError> {
+        let Some(asked) = self.string(name)? else {
+            return Ok(None);
+        };
+        let found = choices.iter().find(|&&choice| word(choice) == asked);
+        found.map(|&choice| Some(choice)).ok_or_else(|| {
+            let words: Vec<&str> = choices.iter().map(|&choice| word(choice)).collect();
+            OpError::bad_argument(format!("`{name}` must be one of {}", words.join(", ")))
+        })
+    }
+
+    /// Refuses what the definition does not name, with the nearest name that there is, and what is missing.
     pub(super) fn finish(self) -> Result<(), OpError> {
         let missing = self.missing.iter().map(|name| format!("`{name}`"));
         let missing = missing.collect::<Vec<_>>().join(" and ");
         let is = if self.missing.len() > 1 { "are" } else { "is" };
-        let unknown = self.map.keys().find(|name| !self.known.contains(&name.as_str()));
+        let unknown = self
+            .map
+            .keys()
+            .find(|name| self.definition.argument(name).is_none());
         let Some(name) = unknown else {
             return match self.missing.as_slice() {
                 [] => Ok(()),
@@ -174,14 +200,18 @@ impl<'a> Reader<'a> {
         };
         let mut message = format!(
             "`{}` takes no argument `{}`",
-            self.tool,
+            self.definition.tool.name(),
             cut::quote_truncated(name)
         );
         if !self.missing.is_empty() {
             message = format!("{missing} {is} required, and {message}");
         }
         let error = OpError::bad_argument(message);
-        let mut names = self.known.clone();
+        let mut names: Vec<&str> = self
+            .definition
+            .arguments()
+            .map(|argument| argument.name)
+            .collect();
         names.sort_unstable();
         Err(match nearest(name, names.iter().copied()) {
             Some(near) => error.with_hint(format!("Did you mean `{near}`?")),
@@ -198,6 +228,10 @@ fn number(value: &Value) -> Option<f64> {
         _ => None,
     }
     .filter(|number: &f64| number.is_finite())
+}
+
+fn too_much(name: &str, most: f64, value: &Value) -> OpError {
+    OpError::bad_argument(format!("`{name}` may be at most {most}, not {}", shown(value)))
 }
 
 fn wrong(name: &str, what: &str, value: &Value) -> OpError {

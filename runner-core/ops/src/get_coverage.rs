@@ -7,8 +7,12 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::answer::ToolAnswer;
 use super::arguments::Reader;
-use super::resolve::{RunArguments, perform};
+use super::definition::shared::{CWD, SELECTOR, SELECTORS, SUITE, TIMEOUT};
+use super::definition::{Action, Argument, Called, Definition, Hints, Kind, Needs};
+use super::perform::perform;
+use super::resolve::RunArguments;
 use super::rows::{self, round, warnings};
 use super::unanswered::unanswered;
 use super::{
@@ -28,6 +32,36 @@ use runner_core::selector::Selector;
 /// How many of the least covered files the headline names.
 const LOWEST: usize = 5;
 
+/// The tool.
+pub static DEFINITION: Definition = Definition {
+    tool: Tool::GetCoverage,
+    title: "Measure coverage",
+    description: "Run the tests under the coverage tool: measured line coverage per file.",
+    hints: Hints::READS,
+    needs: Needs::Coverage,
+    own: &[
+        Argument::new("paths", Kind::Strings, "Source to measure"),
+        SELECTOR,
+        SELECTORS,
+        CWD,
+        TIMEOUT,
+        SUITE,
+    ],
+    action: Action::Run {
+        spec: |workspace, arguments| {
+            Box::pin(async move { spec(workspace, &Arguments::from_json(arguments)?).await })
+        },
+        call: |call| {
+            Box::pin(async move {
+                let arguments = Arguments::from_json(call.arguments)?;
+                let answer = run(call.workspace, arguments, call.cancel, call.sink).await?;
+                Ok(Called::answer(answer))
+            })
+        },
+        answer: |workspace, report| Ok(Box::new(answer(workspace, report)?)),
+    },
+};
+
 /// What may be asked.
 #[derive(Clone, Debug, Default)]
 pub struct Arguments {
@@ -35,18 +69,16 @@ pub struct Arguments {
     pub paths: Vec<String>,
     pub selectors: Vec<String>,
     pub scope: Scope,
-    pub background: bool,
 }
 
 impl Arguments {
     /// What a client may send.
     pub fn from_json(map: &Map<String, Value>) -> Result<Self, OpError> {
-        let mut reader = Reader::new("get_coverage", map);
+        let mut reader = Reader::new(&DEFINITION, map);
         let arguments = Self {
             paths: reader.strings("paths")?,
             selectors: reader.selectors()?,
             scope: Scope::read(&mut reader)?,
-            background: reader.flag("background")?,
         };
         reader.finish()?;
         Ok(arguments)
@@ -337,9 +369,9 @@ fn next(rows: &[Row], run_id: &str) -> Vec<NextCall> {
     }
 }
 
-impl Answer {
+impl ToolAnswer for Answer {
     /// `Coverage (lines) 62.5 % over 3 files. Lowest: …`, and how the tests went unless they passed.
-    pub fn headline(&self) -> String {
+    fn headline(&self) -> String {
         let first = match self.overall_percent {
             Some(percent) => {
                 let files = words::count(self.files.len() as u64, "file");
@@ -372,5 +404,17 @@ impl Answer {
             sentences.extend(self.hint.clone());
         }
         sentences.join(" ")
+    }
+
+    fn status(&self) -> Option<Status> {
+        Some(self.status)
+    }
+
+    fn take_rows(&mut self) -> Vec<Row> {
+        std::mem::take(&mut self.tests)
+    }
+
+    fn take_next(&mut self) -> Vec<NextCall> {
+        std::mem::take(&mut self.next)
     }
 }

@@ -6,8 +6,10 @@
 
 mod answer;
 mod arguments;
+mod call;
 mod changes;
 pub mod cut;
+mod definition;
 mod error;
 mod exit;
 mod facts;
@@ -16,12 +18,15 @@ mod live;
 mod locate;
 mod near;
 mod next;
+mod perform;
 mod resolve;
 mod rows;
 mod scope;
+mod stored;
 mod suites;
 #[cfg(test)]
 mod tests;
+mod tool;
 mod trust;
 mod unanswered;
 mod words;
@@ -36,21 +41,24 @@ pub mod run_n_times;
 pub mod run_single;
 pub mod run_suite;
 
-pub use answer::{Answer, Started, Tool, call};
+pub use answer::{Answer, Fields, ToolAnswer};
+pub use call::{answer_of, call};
 pub use changes::Changes;
+pub use definition::{Argument, DefaultValue, Definition, Hints, Kind, Needs};
 pub use error::{ErrorKind, Known, OpError};
 pub use exit::ExitCode;
 pub use facts::EnvironmentFacts;
 pub use live::{LiveRun, LiveRuns};
 pub use next::NextCall;
+pub use perform::Started;
 pub use rows::{FailurePlace, Row, Totals};
 pub use scope::Scope;
+pub use stored::stored;
 pub use suites::suite_names;
+pub use tool::Tool;
 pub use trust::{surface, trust};
 pub use workspace::Workspace;
 
-/// Most repeats that one call may ask for.
-pub const MAX_REPEATS: u32 = 20;
 /// Characters of the last output that an answer carries.
 pub const TAIL_CHARS: usize = 6_000;
 /// Characters of a row's message that an agent is shown. Applied by the faces, not here.

@@ -5,8 +5,12 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::answer::ToolAnswer;
 use super::arguments::Reader;
-use super::resolve::{RunArguments, perform};
+use super::definition::shared::{CWD, SELECTOR, SELECTORS, SUITE, TIMEOUT};
+use super::definition::{Action, Called, Definition, Hints, Needs};
+use super::perform::perform;
+use super::resolve::RunArguments;
 use super::rows::{self, warnings};
 use super::unanswered::unanswered;
 use super::{EnvironmentFacts, ErrorKind, ExitCode, OpError, Scope, Tool, Workspace, locate, words};
@@ -16,6 +20,26 @@ use process::Cancel;
 use runner_core::backend::{Capability, Mode, UNSUPPORTED};
 use runner_core::model::{CollectionError, Status};
 use runner_core::report::Report;
+
+/// The tool.
+pub static DEFINITION: Definition = Definition {
+    tool: Tool::ListTests,
+    title: "List tests",
+    description: "List the nodeids there are, running none. Use it to find a test_id or selector.",
+    hints: Hints::READS,
+    needs: Needs::Backend(Capability::List),
+    own: &[SELECTOR, SELECTORS, CWD, TIMEOUT, SUITE],
+    action: Action::List {
+        call: |call| {
+            Box::pin(async move {
+                let arguments = Arguments::from_json(call.arguments)?;
+                let answer = run(call.workspace, arguments, call.cancel, call.sink).await?;
+                Ok(Called::answer(answer))
+            })
+        },
+        answer: |workspace, report| Ok(Box::new(answer(workspace, report)?)),
+    },
+};
 
 /// What may be asked.
 #[derive(Clone, Debug, Default)]
@@ -27,7 +51,7 @@ pub struct Arguments {
 impl Arguments {
     /// What a client may send.
     pub fn from_json(map: &Map<String, Value>) -> Result<Self, OpError> {
-        let mut reader = Reader::new("list_tests", map);
+        let mut reader = Reader::new(&DEFINITION, map);
         let arguments = Self {
             selectors: reader.selectors()?,
             scope: Scope::read(&mut reader)?,
@@ -136,8 +160,8 @@ pub(super) fn answer(workspace: &Workspace, report: &Report) -> Result<Answer, O
     })
 }
 
-impl Answer {
-    pub fn headline(&self) -> String {
+impl ToolAnswer for Answer {
+    fn headline(&self) -> String {
         let tests = words::count(self.total as u64, "test");
         let files = words::count(self.files.len() as u64, "file");
         let mut sentences = vec![format!("{tests} in {files}.")];
@@ -147,8 +171,7 @@ impl Answer {
         sentences.join(" ")
     }
 
-    /// What the command line exits with.
-    pub fn exit(&self) -> ExitCode {
+    fn exit(&self) -> ExitCode {
         if self.status == "done" {
             ExitCode::Passed
         } else {

@@ -1,23 +1,17 @@
 //! From arguments to a `RunSpec` for the engine: suite, folder, interpreter, backend, selection, time limit.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
-use super::live::Recording;
 use super::suites::{self, SuiteQuery};
 use super::trust;
-use super::{Answer, ErrorKind, NextCall, OpError, Scope, Started, Tool, Workspace, cut, known, locate};
+use super::{ErrorKind, OpError, Scope, Tool, Workspace, cut, known, locate};
 use engine::config::{Env, Suite};
 use engine::environment::Environment;
 use engine::project::{self, Choice, ProjectError};
-use engine::run::{EventSink, RunSpec, child_environment};
-use engine::run_id::new_run_id;
-use process::Cancel;
+use engine::run::{RunSpec, child_environment};
 use runner_core::backend::{BackendInfo, Capability, Mode};
-use runner_core::facts::{Project, RunFacts};
-use runner_core::model::Status;
-use runner_core::report::Report;
+use runner_core::facts::Project;
 use runner_core::selector::{Selection, Selector};
 
 /// What all tools that run something have in common.
@@ -362,54 +356,4 @@ fn several_files(root: &Path, file: &str, bases: &[PathBuf]) -> OpError {
         ),
     )
     .with_hint("Name one of them, or give its folder as `cwd`.")
-}
-
-/// Carries out a spec, and lets it be asked about and ended while it goes on.
-pub(super) async fn perform(
-    workspace: &Workspace,
-    run_id: String,
-    spec: RunSpec,
-    cancel: Cancel,
-    sink: EventSink<'_>,
-) -> Arc<Report> {
-    let recording = workspace.live.begin(&run_id, spec.tool, cancel.clone());
-    carry_out(workspace, run_id, spec, cancel, recording, sink).await
-}
-
-async fn carry_out(
-    workspace: &Workspace,
-    run_id: String,
-    spec: RunSpec,
-    cancel: Cancel,
-    mut recording: Recording,
-    sink: EventSink<'_>,
-) -> Arc<Report> {
-    let growing = recording.report().clone();
-    // Boxed: an engine's future is large, and every tool's contains one.
-    let report = Box::pin(workspace.engine.run(run_id, spec, cancel, growing, sink)).await;
-    let is_it = |facts: &RunFacts| facts.run_id == report.facts.run_id;
-    let store = workspace.engine.store.as_ref();
-    if store.is_some_and(|store| store.latest(&workspace.root, is_it).is_some()) {
-        recording.is_stored();
-    }
-    report
-}
-
-/// Carries out a spec in the background and says where to ask for it.
-pub(super) fn start(workspace: &Workspace, spec: RunSpec) -> Answer {
-    let (run_id, cancel) = (new_run_id(), Cancel::new());
-    // Entered before the task first runs, so that the id is known as soon as it is handed out.
-    let recording = workspace.live.begin(&run_id, spec.tool, cancel.clone());
-    let (workspace, id) = (workspace.clone(), run_id.clone());
-    tokio::spawn(async move {
-        carry_out(&workspace, id, spec, cancel, recording, &mut |_| {}).await;
-    });
-    let next = NextCall::new(Tool::GetRun, "wait for its end, or see how far it is")
-        .with("run_id", run_id.as_str())
-        .with("wait_s", 60);
-    Answer::Started(Box::new(Started {
-        run_id,
-        status: Status::Queued,
-        next: vec![next],
-    }))
 }

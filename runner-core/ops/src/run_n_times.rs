@@ -7,30 +7,71 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::answer::ToolAnswer;
 use super::arguments::Reader;
+use super::definition::shared::{CWD, SUITE, TEST_ID, TIMEOUT};
+use super::definition::{Action, Argument, Called, Definition, Hints, Kind, Needs};
 use super::near::Listing;
-use super::resolve::{RunArguments, perform};
+use super::perform::perform;
+use super::resolve::RunArguments;
 use super::rows::{round, warnings};
 use super::run_single::{self, Reading, SingleOutcome};
 use super::unanswered::{cwd_argument, unanswered};
 
-use super::{
-    EnvironmentFacts, ErrorKind, MAX_REPEATS, NextCall, OpError, Scope, Tool, Workspace, cut, words,
-};
+use super::{EnvironmentFacts, ErrorKind, NextCall, OpError, Scope, Tool, Workspace, cut, words};
 use engine::policy::Caller;
 use engine::run::{EventSink, RunSpec};
 use engine::run_id::new_run_id;
 use process::Cancel;
-use runner_core::backend::Mode;
+use runner_core::backend::{Capability, Mode};
 use runner_core::event::RunEvent;
 use runner_core::model::{CollectionError, Outcome, Status};
 use runner_core::report::{Iteration, Report};
 use runner_core::verdict;
 
+/// Most repeats that one call may ask for.
+const MAX_REPEATS: u32 = 20;
 /// For all iterations together, unless a person's `--timeout` or none says otherwise.
 const TOTAL_LIMIT: Duration = Duration::from_secs(30 * 60);
 /// How many messages an answer carries.
 const MOST_MESSAGES: usize = 5;
+
+/// The tool.
+pub static DEFINITION: Definition = Definition {
+    tool: Tool::RunNTimes,
+    title: "Repeat one test",
+    description: "Run one test n times and measure its flake rate. Use it when a test fails only sometimes.",
+    hints: Hints::RUNS,
+    needs: Needs::Backend(Capability::Single),
+    own: &[
+        TEST_ID,
+        Argument::new(
+            "n",
+            Kind::Count {
+                least: 1,
+                most: MAX_REPEATS,
+            },
+            "Number of runs",
+        )
+        .required(),
+        CWD,
+        TIMEOUT,
+        SUITE,
+    ],
+    action: Action::Run {
+        spec: |workspace, arguments| {
+            Box::pin(async move { spec(workspace, &Arguments::from_json(arguments)?).await })
+        },
+        call: |call| {
+            Box::pin(async move {
+                let arguments = Arguments::from_json(call.arguments)?;
+                let answer = run(call.workspace, arguments, call.cancel, call.sink).await?;
+                Ok(Called::answer(answer))
+            })
+        },
+        answer: |workspace, report| Ok(Box::new(answer(workspace, report)?)),
+    },
+};
 
 /// What may be asked.
 #[derive(Clone, Debug, Default)]
@@ -39,24 +80,22 @@ pub struct Arguments {
     /// At least 1; for agents at most [`MAX_REPEATS`].
     pub n: u32,
     pub scope: Scope,
-    pub background: bool,
 }
 
 impl Arguments {
     /// What a client may send.
     pub fn from_json(map: &Map<String, Value>) -> Result<Self, OpError> {
-        let mut reader = Reader::new("run_n_times", map);
+        let mut reader = Reader::new(&DEFINITION, map);
         let over_cap = |error: OpError| {
             error.or_hint("Twenty runs show a 5 % flake most of the time; more are a matter of budget, not of evidence.")
         };
         let arguments = Self {
             test_id: reader.required_id("test_id")?,
             n: {
-                let n = reader.count("n", 1, MAX_REPEATS).map_err(over_cap)?;
+                let n = reader.count("n").map_err(over_cap)?;
                 reader.required("n", n)
             },
             scope: Scope::read(&mut reader)?,
-            background: reader.flag("background")?,
         };
         reader.finish()?;
         Ok(arguments)
@@ -321,9 +360,9 @@ fn next(workspace: &Workspace, report: &Report, id: &str, trouble: bool) -> Vec<
     vec![call]
 }
 
-impl Answer {
+impl ToolAnswer for Answer {
     /// `… over 4 runs: 2 passed, 2 not. FLAKY: …` or `… Stable (passed).`
-    pub fn headline(&self) -> String {
+    fn headline(&self) -> String {
         let runs = words::count(self.runs, "run");
         let mut sentences = vec![format!(
             "{} over {runs}: {} passed, {} did not.",
@@ -349,5 +388,13 @@ impl Answer {
             sentences.push(format!("Ended early: {reason}."));
         }
         sentences.join(" ")
+    }
+
+    fn status(&self) -> Option<Status> {
+        Some(self.status)
+    }
+
+    fn take_next(&mut self) -> Vec<NextCall> {
+        std::mem::take(&mut self.next)
     }
 }

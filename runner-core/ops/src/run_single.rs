@@ -3,10 +3,14 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::answer::ToolAnswer;
 use super::arguments::Reader;
+use super::definition::shared::{CWD, SUITE, TEST_ID, TIMEOUT};
+use super::definition::{Action, Called, Definition, Hints, Needs};
 use super::locate::{AskedTest, worst};
 use super::near::{self, Listing};
-use super::resolve::{RunArguments, perform};
+use super::perform::perform;
+use super::resolve::RunArguments;
 use super::rows::{self, round};
 use super::unanswered::{cwd_argument, unanswered};
 use super::{
@@ -16,26 +20,47 @@ use super::{
 use engine::run::{EventSink, RunSpec};
 use engine::run_id::new_run_id;
 use process::Cancel;
-use runner_core::backend::Mode;
+use runner_core::backend::{Capability, Mode};
 use runner_core::model::{CollectionError, Outcome, Status, Unfinished};
 use runner_core::report::{Iteration, Report};
+
+/// The tool.
+pub static DEFINITION: Definition = Definition {
+    tool: Tool::RunSingle,
+    title: "Run one test",
+    description: "Run one test by nodeid and get its whole failure output. Use it to look into a failure.",
+    hints: Hints::RUNS,
+    needs: Needs::Backend(Capability::Single),
+    own: &[TEST_ID, CWD, TIMEOUT, SUITE],
+    action: Action::Run {
+        spec: |workspace, arguments| {
+            Box::pin(async move { spec(workspace, &Arguments::from_json(arguments)?).await })
+        },
+        call: |call| {
+            Box::pin(async move {
+                let arguments = Arguments::from_json(call.arguments)?;
+                let answer = run(call.workspace, arguments, call.cancel, call.sink).await?;
+                Ok(Called::answer(answer))
+            })
+        },
+        answer: |workspace, report| Ok(Box::new(answer(workspace, report)?)),
+    },
+};
 
 /// What may be asked.
 #[derive(Clone, Debug, Default)]
 pub struct Arguments {
     pub test_id: String,
     pub scope: Scope,
-    pub background: bool,
 }
 
 impl Arguments {
     /// What a client may send.
     pub fn from_json(map: &Map<String, Value>) -> Result<Self, OpError> {
-        let mut reader = Reader::new("run_single", map);
+        let mut reader = Reader::new(&DEFINITION, map);
         let arguments = Self {
             test_id: reader.required_id("test_id")?,
             scope: Scope::read(&mut reader)?,
-            background: reader.flag("background")?,
         };
         reader.finish()?;
         Ok(arguments)
@@ -370,9 +395,9 @@ fn next(workspace: &Workspace, report: &Report, nodeid: &str, outcome: SingleOut
     }
 }
 
-impl Answer {
+impl ToolAnswer for Answer {
     /// `tests/test_a.py::test_x: failed in 0.4 s.`
-    pub fn headline(&self) -> String {
+    fn headline(&self) -> String {
         let time = self
             .duration_s
             .map(|seconds| format!(" in {seconds:.1} s"))
@@ -394,5 +419,21 @@ impl Answer {
             sentences.push(format!("The run's status: {}{because}.", self.status));
         }
         sentences.join(" ")
+    }
+
+    fn status(&self) -> Option<Status> {
+        Some(self.status)
+    }
+
+    fn is_green(&self) -> bool {
+        self.status == Status::Passed
+    }
+
+    fn take_rows(&mut self) -> Vec<Row> {
+        std::mem::take(&mut self.tests)
+    }
+
+    fn take_next(&mut self) -> Vec<NextCall> {
+        std::mem::take(&mut self.next)
     }
 }

@@ -3,13 +3,17 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::answer::ToolAnswer;
 use super::arguments::Reader;
-use super::resolve::{RunArguments, perform};
+use super::definition::shared::{CWD, SELECTOR, SELECTORS, SUITE, TIMEOUT};
+use super::definition::{Action, Argument, Called, Definition, Hints, Kind, Needs};
+use super::perform::perform;
+use super::resolve::RunArguments;
 use super::rows::{self, round};
 use super::unanswered::unanswered;
 use super::{
     Changes, EnvironmentFacts, ErrorKind, NextCall, OpError, Row, Scope, TAIL_CHARS, Tool, Totals, Workspace,
-    changes, cut, get_run, suites, words,
+    changes, cut, stored, suites, words,
 };
 use engine::run::{EventSink, RunSpec};
 use engine::run_id::new_run_id;
@@ -17,6 +21,45 @@ use process::Cancel;
 use runner_core::backend::{Capability, Filters, Mode};
 use runner_core::model::{CollectionError, Outcome, Status, Unfinished};
 use runner_core::report::{Iteration, Report};
+
+/// The tool.
+pub static DEFINITION: Definition = Definition {
+    tool: Tool::RunSuite,
+    title: "Run tests",
+    description: "Run all tests or a selection. Returns status, exact totals, a row per test, failures first. \
+        Use it instead of a test runner's terminal output.",
+    hints: Hints::RUNS,
+    needs: Needs::Backend(Capability::Run),
+    own: &[
+        SELECTOR,
+        SELECTORS,
+        Argument::new("failed_of", Kind::String, "run_id: what failed there"),
+        Argument::new(
+            "max_failures",
+            Kind::Count {
+                least: 1,
+                most: u32::MAX,
+            },
+            "Stop after so many failures",
+        ),
+        CWD,
+        TIMEOUT,
+        SUITE,
+    ],
+    action: Action::Run {
+        spec: |workspace, arguments| {
+            Box::pin(async move { spec(workspace, &Arguments::from_json(arguments)?).await })
+        },
+        call: |call| {
+            Box::pin(async move {
+                let arguments = Arguments::from_json(call.arguments)?;
+                let answer = run(call.workspace, arguments, call.cancel, call.sink).await?;
+                Ok(Called::answer(answer))
+            })
+        },
+        answer: |workspace, report| Ok(Box::new(answer(workspace, report)?)),
+    },
+};
 
 /// What may be asked.
 #[derive(Clone, Debug, Default)]
@@ -28,22 +71,20 @@ pub struct Arguments {
     /// A client may set `max_failures`; the others are typed by a person.
     pub filters: Filters,
     pub scope: Scope,
-    pub background: bool,
 }
 
 impl Arguments {
     /// What a client may send.
     pub fn from_json(map: &Map<String, Value>) -> Result<Self, OpError> {
-        let mut reader = Reader::new("run_suite", map);
+        let mut reader = Reader::new(&DEFINITION, map);
         let arguments = Self {
             selectors: reader.selectors()?,
             failed_of: reader.string("failed_of")?,
             filters: Filters {
-                max_failures: reader.count("max_failures", 1, u32::MAX)?,
+                max_failures: reader.count("max_failures")?,
                 ..Filters::default()
             },
             scope: Scope::read(&mut reader)?,
-            background: reader.flag("background")?,
         };
         reader.finish()?;
         if arguments.failed_of.is_some() && !arguments.selectors.is_empty() {
@@ -195,7 +236,7 @@ pub(super) async fn spec(workspace: &Workspace, arguments: &Arguments) -> Result
 
 /// Turns `failed_of` into the ids that failed there, run from the same folder in the same suite.
 fn failed_of(workspace: &Workspace, run: &str, common: &mut RunArguments) -> Result<(), OpError> {
-    let report = get_run::stored(workspace, run)?;
+    let report = stored(workspace, run)?;
     let run_id = &report.facts.run_id;
     if report.cause.is_none() {
         return Err(OpError::new(
@@ -324,9 +365,9 @@ fn next(workspace: &Workspace, answer: &Answer) -> Vec<NextCall> {
     next
 }
 
-impl Answer {
+impl ToolAnswer for Answer {
     /// `3 tests: 2 passed, 1 failed in 0.4 s.` and what else has to be known.
-    pub fn headline(&self) -> String {
+    fn headline(&self) -> String {
         let tests = words::count(self.totals.total(), "test");
         let mut sentences = vec![format!(
             "{tests}: {} in {:.1} s.",
@@ -349,5 +390,21 @@ impl Answer {
             sentences.push(format!("{count} never started."));
         }
         sentences.join(" ")
+    }
+
+    fn status(&self) -> Option<Status> {
+        Some(self.status)
+    }
+
+    fn is_green(&self) -> bool {
+        self.status == Status::Passed
+    }
+
+    fn take_rows(&mut self) -> Vec<Row> {
+        std::mem::take(&mut self.tests)
+    }
+
+    fn take_next(&mut self) -> Vec<NextCall> {
+        std::mem::take(&mut self.next)
     }
 }

@@ -19,7 +19,7 @@ impl Scope {
         Ok(Self {
             suite: reader.string("suite")?,
             cwd: reader.string("cwd")?,
-            timeout: reader.seconds("timeout_s", 1.0)?,
+            timeout: reader.seconds("timeout_s")?,
         })
     }
 }

@@ -1,11 +1,10 @@
 //! One thing that was looked at.
 
-use ops::OpError;
+use ops::{ExitCode, OpError};
 use runner_core::model::Outcome;
 use serde_json::{Map, Value};
 
 use crate::display::Paint;
-use ops::ExitCode;
 
 /// In the order of how much it matters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

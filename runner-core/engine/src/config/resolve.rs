@@ -11,11 +11,9 @@ use super::node::dotted;
 use super::settings::{CommandBackend, CoverageChoice, Env, McpSettings, Place, Settings, Suite};
 use super::values::{Places, grace, inside, size, time_limit};
 use super::words::{BackendTable, CoverageWord, DurationWord, NameList, SizeWord};
+use crate::policy::{ANSWER_BYTES, LEAST_ANSWER_BYTES, MOST_ANSWER_BYTES};
 use process::Limits;
 use runner_core::backend::{NAMES, is_name};
-
-/// Smaller answers cannot hold even a status and the way to the rest; over MCP larger ones are not sent.
-const MAX_BYTES: std::ops::RangeInclusive<u64> = 1_000..=1_000_000;
 
 pub(super) fn resolve(written: File, places: BTreeMap<String, Place>) -> Result<Settings, Fault> {
     let at = Places(&places);
@@ -281,14 +279,14 @@ fn mcp(at: &Places<'_>, table: McpTable) -> Result<McpSettings, Fault> {
             ));
         }
     }
+    let (least, most) = (LEAST_ANSWER_BYTES as u64, MOST_ANSWER_BYTES as u64);
     if let Some(bytes) = table.max_bytes
-        && !MAX_BYTES.contains(&bytes)
+        && !(least..=most).contains(&bytes)
     {
-        let (least, most) = (MAX_BYTES.start(), MAX_BYTES.end());
         return Err(at.fault(
             "mcp.max_bytes",
             format!("{bytes} is not between {least} and {most}"),
-            "bytes of one answer, all parts together; the default is 20000",
+            format!("bytes of one answer, all parts together; the default is {ANSWER_BYTES}"),
         ));
     }
     Ok(McpSettings {

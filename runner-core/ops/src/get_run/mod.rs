@@ -1,6 +1,5 @@
 //! `get_run`: what a run came to, or has come to so far; pages through all that is kept of it.
 
-mod find;
 mod page;
 
 use std::time::Duration;
@@ -9,18 +8,68 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::arguments::Reader;
-use super::{Answer, OpError, Tool, Workspace, get_coverage, list_tests, run_n_times, run_single, run_suite};
+use super::definition::shared::RUN_ID;
+use super::definition::{Action, Argument, Called, DefaultValue, Definition, Hints, Kind, Needs};
+use super::{OpError, Tool, Workspace, stored};
 use process::Cancel;
+use runner_core::backend::Capability;
 use runner_core::model::Outcome;
 use runner_core::report::Report;
 
-pub(super) use find::check_id;
-pub use find::list;
-pub use find::stored;
 pub use page::{Page, Progress};
 
-/// The longest that a call may wait, in seconds.
-const LONGEST_WAIT: f64 = 600.0;
+/// Rows of a page that names no `limit`.
+const PAGE_ROWS: u32 = 500;
+
+/// The tool.
+pub static DEFINITION: Definition = Definition {
+    tool: Tool::GetRun,
+    title: "Read a run",
+    description: "Read a run: wait for its end, page through its rows, get a test's text or the output.",
+    hints: Hints::READS,
+    needs: Needs::Backend(Capability::Run),
+    own: &[
+        RUN_ID,
+        Argument::new(
+            "wait_s",
+            Kind::Seconds {
+                least: 0.0,
+                most: 600.0,
+            },
+            "Wait for its end",
+        ),
+        Argument::new(
+            "part",
+            Kind::Choice(|| Part::ALL.map(Part::as_str).to_vec()),
+            "What to read",
+        )
+        .default(DefaultValue::Word("tests")),
+        Argument::new("nodeid", Kind::String, "Only this test, with its text"),
+        Argument::new(
+            "outcome",
+            Kind::Choice(|| Outcome::ALL.map(Outcome::as_str).to_vec()),
+            "Only this outcome",
+        ),
+        Argument::new(
+            "limit",
+            Kind::Count {
+                least: 1,
+                most: 100_000,
+            },
+            "Rows a page",
+        )
+        .default(DefaultValue::Number(PAGE_ROWS as u64)),
+        Argument::new("cursor", Kind::String, "From the page before"),
+    ],
+    action: Action::Read {
+        call: |call| {
+            Box::pin(async move {
+                let arguments = Arguments::from_json(call.arguments)?;
+                run(call.workspace, arguments, call.cancel).await
+            })
+        },
+    },
+};
 
 /// What may be asked.
 #[derive(Clone, Debug, Default)]
@@ -52,10 +101,22 @@ pub enum Part {
     Tests,
 }
 
+impl Part {
+    const ALL: [Self; 3] = [Self::Tests, Self::Failures, Self::Output];
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Tests => "tests",
+            Self::Failures => "failures",
+            Self::Output => "output",
+        }
+    }
+}
+
 impl Arguments {
     /// What a client may send.
     pub fn from_json(map: &Map<String, Value>) -> Result<Self, OpError> {
-        let mut reader = Reader::new("get_run", map);
+        let mut reader = Reader::new(&DEFINITION, map);
         let run_id = reader.required_string("run_id")?;
         let cursor = match reader.string("cursor")? {
             None => None,
@@ -66,30 +127,10 @@ impl Arguments {
             })?),
         };
         let nodeid = reader.string("nodeid")?;
-        let outcome = match reader.string("outcome")? {
-            None => None,
-            Some(word) => Some(one_of(
-                "outcome",
-                &word,
-                Outcome::ALL.map(|outcome| (outcome.as_str(), outcome)),
-            )?),
-        };
-        let parts = [
-            ("output", Part::Output),
-            ("failures", Part::Failures),
-            ("tests", Part::Tests),
-        ];
-        let part = match reader.string("part")? {
-            None => None,
-            Some(word) => Some(one_of("part", &word, parts)?),
-        };
-        let wait = reader.seconds("wait_s", 0.0)?.unwrap_or_default();
-        if wait.as_secs_f64() > LONGEST_WAIT {
-            return Err(OpError::bad_argument(format!(
-                "`wait_s` may be at most {LONGEST_WAIT}"
-            )));
-        }
-        let limit = reader.count("limit", 1, 100_000)?;
+        let outcome = reader.choice("outcome", &Outcome::ALL, Outcome::as_str)?;
+        let part = reader.choice("part", &Part::ALL, Part::as_str)?;
+        let wait = reader.seconds("wait_s")?.unwrap_or_default();
+        let limit = reader.count("limit")?;
         reader.finish()?;
         Ok(Self {
             run_id,
@@ -111,18 +152,14 @@ impl Arguments {
     }
 }
 
-fn one_of<T: Copy, const N: usize>(name: &str, word: &str, choices: [(&str, T); N]) -> Result<T, OpError> {
-    let found = choices.iter().find(|(choice, _)| *choice == word);
-    found.map(|(_, value)| *value).ok_or_else(|| {
-        let words: Vec<&str> = choices.iter().map(|(choice, _)| *choice).collect();
-        OpError::bad_argument(format!("`{name}` must be one of {}", words.join(", ")))
-    })
-}
-
-/// Answers about a run: as its own tool answers if it has ended and nothing else is asked for, else with a page.
-pub async fn run(workspace: &Workspace, arguments: Arguments, cancel: Cancel) -> Result<Answer, OpError> {
-    let run_id = find::known_id(workspace, &arguments.run_id)?;
-    let wait = find::wait_for(workspace, &run_id, arguments.wait);
+/// Looks a run up: whole if it has ended and nothing else is asked for, else a page.
+pub(crate) async fn run(
+    workspace: &Workspace,
+    arguments: Arguments,
+    cancel: Cancel,
+) -> Result<Called, OpError> {
+    let run_id = stored::known_id(workspace, &arguments.run_id)?;
+    let wait = stored::wait_for(workspace, &run_id, arguments.wait);
     tokio::select! {
         () = wait => {}
         () = cancel.asked() => {}
@@ -133,14 +170,19 @@ pub async fn run(workspace: &Workspace, arguments: Arguments, cancel: Cancel) ->
             goes_on.then(|| page::going_on(workspace, report, &arguments, Some(&live)))
         };
         if let Some(page) = live.look(so_far) {
-            return Ok(page);
+            return Ok(Called::answer(page));
         }
         // The last of it is being stored.
         live.ended().await;
     }
-    let report = find::load_once(workspace, &run_id)?;
+    let report = stored::load_once(workspace, &run_id)?;
     if report.cause.is_none() {
-        return Ok(page::going_on(workspace, &report, &arguments, None));
+        return Ok(Called::answer(page::going_on(
+            workspace, &report, &arguments, None,
+        )));
+    }
+    if !arguments.wants_a_page() {
+        return Ok(Called::WholeRun(report));
     }
     let output = match arguments.part {
         Some(Part::Output) => workspace
@@ -150,31 +192,5 @@ pub async fn run(workspace: &Workspace, arguments: Arguments, cancel: Cancel) ->
             .and_then(|store| store.output(&workspace.root, &run_id).ok()),
         _ => None,
     };
-    ended(workspace, &report, &arguments, output)
-}
-
-fn ended(
-    workspace: &Workspace,
-    report: &Report,
-    arguments: &Arguments,
-    output: Option<String>,
-) -> Result<Answer, OpError> {
-    if arguments.wants_a_page() {
-        return page::page(workspace, report, arguments, output).map(|page| Answer::GetRun(Box::new(page)));
-    }
-    match Tool::from_name(&report.facts.tool) {
-        Some(Tool::RunSingle) => {
-            run_single::answer(workspace, report).map(|answer| Answer::RunSingle(Box::new(answer)))
-        }
-        Some(Tool::RunNTimes) => {
-            run_n_times::answer(workspace, report).map(|answer| Answer::RunNTimes(Box::new(answer)))
-        }
-        Some(Tool::GetCoverage) => {
-            get_coverage::answer(workspace, report).map(|answer| Answer::GetCoverage(Box::new(answer)))
-        }
-        Some(Tool::ListTests) => {
-            list_tests::answer(workspace, report).map(|answer| Answer::ListTests(Box::new(answer)))
-        }
-        _ => run_suite::answer(workspace, report).map(|answer| Answer::RunSuite(Box::new(answer))),
-    }
+    page::page(workspace, &report, &arguments, output).map(Called::answer)
 }

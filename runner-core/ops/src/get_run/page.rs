@@ -4,17 +4,15 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::super::answer::ToolAnswer;
 use super::super::rows::{self, round};
 use super::super::{
-    Answer, EnvironmentFacts, ErrorKind, LiveRun, NextCall, OpError, Row, Tool, Totals, Workspace, cut, words,
+    EnvironmentFacts, ErrorKind, LiveRun, NextCall, OpError, Row, Tool, Totals, Workspace, cut, words,
 };
-use super::{Arguments, Part};
+use super::{Arguments, PAGE_ROWS, Part};
 use runner_core::model::{CollectionError, Status, Unfinished};
 use runner_core::registry::nearest;
 use runner_core::report::{Iteration, Report};
-
-/// Rows of a page that names no `limit`.
-const PAGE: u32 = 500;
 
 /// A page of a run.
 #[derive(Clone, Debug, Serialize)]
@@ -105,14 +103,14 @@ pub(super) fn going_on(
     report: &Report,
     arguments: &Arguments,
     live: Option<&Arc<LiveRun>>,
-) -> Answer {
+) -> Page {
     let mut page = bare(report);
     page.progress = Some(Progress::of(report));
     let bad = failures_first(report);
     page.matching = Some(bad.len());
     page.tests = bad
         .into_iter()
-        .take(arguments.limit.unwrap_or(PAGE) as usize)
+        .take(arguments.limit.unwrap_or(PAGE_ROWS) as usize)
         .collect();
     match live {
         Some(live) => {
@@ -133,7 +131,7 @@ pub(super) fn going_on(
     }
     page.environment =
         Some(EnvironmentFacts::of(report, &workspace.registry)).filter(|facts| !facts.backend.is_empty());
-    Answer::GetRun(Box::new(page))
+    page
 }
 
 fn failures_first(report: &Report) -> Vec<Row> {
@@ -207,7 +205,7 @@ pub(super) fn page(
         });
         return Ok(page);
     }
-    let limit = arguments.limit.unwrap_or(PAGE) as usize;
+    let limit = arguments.limit.unwrap_or(PAGE_ROWS) as usize;
     page.offset = arguments.cursor.unwrap_or(0);
     let list = !report.first().found.is_empty();
     let matching = if list {
@@ -278,8 +276,8 @@ fn one_output(rows: &[Row]) -> Option<String> {
     Some(texts.join("\n\n")).filter(|text| !text.is_empty())
 }
 
-impl Page {
-    pub fn headline(&self) -> String {
+impl ToolAnswer for Page {
+    fn headline(&self) -> String {
         let Self { run_id, status, .. } = self;
         let mut sentences = vec![format!("Run {run_id}: {status}.")];
         if let Some(progress) = &self.progress {
@@ -305,5 +303,17 @@ impl Page {
             ));
         }
         sentences.join(" ")
+    }
+
+    fn status(&self) -> Option<Status> {
+        Some(self.status)
+    }
+
+    fn take_rows(&mut self) -> Vec<Row> {
+        std::mem::take(&mut self.tests)
+    }
+
+    fn take_next(&mut self) -> Vec<NextCall> {
+        std::mem::take(&mut self.next)
     }
 }

@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
+use process::Cancel;
 use serde_json::{Map, Value, json};
 
+use super::{misspelt_key, workspace};
 use crate::{
-    OpError, affected_tests, cancel_run, get_coverage, get_run, list_tests, run_n_times, run_single,
-    run_suite,
+    Kind, OpError, Tool, affected_tests, call, cancel_run, get_coverage, get_run, list_tests, run_n_times,
+    run_single, run_suite,
 };
 
 fn map(value: Value) -> Map<String, Value> {
@@ -36,7 +38,6 @@ fn run_suite_takes_what_the_first_clients_sent() {
     assert_eq!(arguments.scope.cwd, None);
     assert_eq!(arguments.scope.timeout, Some(Duration::from_secs(45)));
     assert_eq!(arguments.filters.max_failures, Some(1));
-    assert!(!arguments.background);
 }
 
 #[test]
@@ -67,7 +68,6 @@ fn bad_values_are_refused_and_never_replaced_by_a_default() {
         json!({ "selectors": ["a", " "] }),
         json!({ "cwd": 3 }),
         json!({ "max_failures": 0 }),
-        json!({ "background": "perhaps" }),
         json!({ "failed_of": "last", "selector": "tests" }),
     ] {
         let text = refusal(run_suite::Arguments::from_json(&map(bad.clone())));
@@ -176,5 +176,71 @@ fn get_run_knows_its_words() {
         json!({ "run_id": "last", "limit": 0 }),
     ] {
         refusal(read(bad));
+    }
+}
+
+/// A value that such an argument may have.
+fn good(kind: Kind) -> Value {
+    match kind {
+        Kind::String | Kind::Suite => json!("7"),
+        Kind::Strings => json!(["7"]),
+        Kind::Flag => json!(false),
+        Kind::Count { least, .. } => json!(least),
+        Kind::Seconds { least, .. } => json!(least),
+        Kind::Bytes => json!(5000),
+        Kind::Choice(words) => json!(words()[0]),
+    }
+}
+
+/// The refusal of a call that gives what must be given, and `more`. `None` if its arguments were taken.
+async fn refused(tool: Tool, more: (&str, Value)) -> Option<String> {
+    let (_folder, mut workspace) = workspace();
+    // Whoever has read its arguments meets this, or looks for a run that is not there.
+    workspace.settings = Err(misspelt_key());
+    let required = tool.definition().arguments().filter(|argument| argument.required);
+    let mut arguments: Map<String, Value> = required
+        .map(|argument| (argument.name.to_owned(), good(argument.kind)))
+        .collect();
+    arguments.insert(more.0.to_owned(), more.1);
+    let error = call(&workspace, tool, &arguments, Cancel::new(), &mut |_| {})
+        .await
+        .unwrap_err();
+    match error.error.code.as_str() {
+        "bad_argument" => Some(error.error.message),
+        "config" | "no_such_run" => None,
+        other => panic!("{tool:?} answers {other}"),
+    }
+}
+
+#[tokio::test]
+async fn each_tool_reads_every_argument_of_its_definition_and_refuses_any_other() {
+    for &tool in Tool::ALL {
+        for argument in tool.definition().arguments() {
+            let name = argument.name;
+            assert_eq!(refused(tool, (name, good(argument.kind))).await, None, "{tool:?}");
+            if name == "max_bytes" {
+                // Read by the faces.
+                continue;
+            }
+            let said = refused(tool, (name, json!({ "a": 1 }))).await.expect(name);
+            assert!(said.starts_with(&format!("`{name}` must be")), "{tool:?}: {said}");
+        }
+        let said = refused(tool, ("surely_not", json!(1))).await.unwrap();
+        assert!(said.contains("takes no argument `surely_not`"), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn numbers_outside_the_bounds_of_a_definition_are_refused() {
+    for &tool in Tool::ALL {
+        for argument in tool.definition().arguments() {
+            let name = argument.name;
+            let (least, most) = argument.kind.bounds();
+            let outside = [least.map(|least| least - 1.0), most.map(|most| most + 1.0)];
+            for number in outside.into_iter().flatten().filter(|_| name != "max_bytes") {
+                let said = refused(tool, (name, json!(number))).await;
+                assert!(said.is_some(), "{tool:?} takes {name} = {number}");
+            }
+        }
     }
 }

@@ -10,8 +10,8 @@ mod specs;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{ErrorKind, LiveRuns, OpError, Workspace};
-use engine::config::{Settings, Suite};
+use super::{ErrorKind, LiveRuns, OpError, ToolAnswer, Workspace};
+use engine::config::{ConfigError, Settings, Suite};
 use engine::environment::Environment;
 use engine::policy::Policy;
 use engine::project::Overrides;
@@ -225,6 +225,18 @@ fn killed(timed_out: bool) -> StepExit {
 
 fn json(value: &impl serde::Serialize) -> serde_json::Value {
     serde_json::to_value(value).unwrap()
+}
+
+/// What is wrong with a `qaas.toml`.
+fn misspelt_key() -> ConfigError {
+    ConfigError {
+        file: "qaas.toml".into(),
+        line: Some(3),
+        column: Some(1),
+        key: Some("suite.unit.timeot".into()),
+        message: "unknown key".into(),
+        hint: Some("did you mean `timeout`?".into()),
+    }
 }
 
 /// Kind, code and exit code of an error answer.

@@ -1,9 +1,12 @@
 //! `get_run` and `cancel_run` on runs of this process.
 
+use std::any::Any;
 use std::time::Duration;
 
 use super::*;
-use crate::{Answer, cancel_run, get_run};
+use crate::answer_of;
+use crate::definition::Called;
+use crate::{cancel_run, get_run};
 use engine::run_id::new_run_id;
 use process::Cancel;
 use runner_core::model::Status;
@@ -27,10 +30,11 @@ fn enter(workspace: &Workspace, script: Script) -> (String, crate::live::Recordi
 }
 
 async fn page(workspace: &Workspace, arguments: get_run::Arguments) -> Result<get_run::Page, OpError> {
-    match get_run::run(workspace, arguments, Cancel::new()).await? {
-        Answer::GetRun(page) => Ok(*page),
-        other => panic!("no page: {other:?}"),
-    }
+    let Called::Answer(answer) = get_run::run(workspace, arguments, Cancel::new()).await? else {
+        panic!("a whole run");
+    };
+    let page: Box<dyn Any> = answer;
+    Ok(*page.downcast().expect("a page"))
 }
 
 fn of(run_id: &str) -> get_run::Arguments {
@@ -91,7 +95,7 @@ async fn waiting_ends_with_the_run_or_with_the_patience() {
         ended
     );
     assert!(
-        matches!(answer.unwrap(), Answer::RunSuite(_)),
+        matches!(answer.unwrap(), Called::WholeRun(_)),
         "an ended run answers as its own tool"
     );
 }
@@ -186,8 +190,9 @@ async fn cancelling_waits_for_the_end_and_a_second_time_tells_that_it_had_ended(
     let kept = get_run::run(&workspace, of(&run_id), Cancel::new())
         .await
         .unwrap();
-    let Answer::RunSuite(kept) = kept else {
-        panic!("{kept:?}")
+    let Called::WholeRun(kept) = kept else {
+        panic!("no whole run")
     };
-    assert_eq!(kept.tests.len(), 3, "what had finished is kept");
+    let mut kept = answer_of(&workspace, &kept).unwrap();
+    assert_eq!(kept.take_rows().len(), 3, "what had finished is kept");
 }

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use super::*;
 use crate::{Scope, Tool, affected_tests, call, run_n_times, run_single, run_suite};
-use engine::config::ConfigError;
 use process::Cancel;
 use runner_core::backend::Filters;
 use runner_core::selector::Selector;
@@ -232,14 +231,7 @@ async fn repeats_are_one_order_with_many_iterations_and_one_limit_for_all() {
 #[tokio::test]
 async fn a_broken_configuration_is_what_every_tool_answers() {
     let (_folder, mut workspace) = workspace();
-    workspace.settings = Err(ConfigError {
-        file: "qaas.toml".into(),
-        line: Some(3),
-        column: Some(1),
-        key: Some("suite.unit.timeot".into()),
-        message: "unknown key".into(),
-        hint: Some("did you mean `timeout`?".into()),
-    });
+    workspace.settings = Err(misspelt_key());
     for (tool, arguments) in [
         (Tool::RunSuite, serde_json::json!({})),
         (

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::super::{ErrorKind, NextCall, OpError, Tool, Workspace, cut};
+use super::{ErrorKind, NextCall, OpError, Tool, Workspace, cut};
 use engine::run_id::is_run_id;
 use engine::store::{StoreError, Summary};
 use runner_core::report::Report;
@@ -12,7 +12,7 @@ use runner_core::report::Report;
 const GLANCE: Duration = Duration::from_millis(250);
 
 /// The stored runs of this repository, newest first.
-pub fn list(workspace: &Workspace) -> Vec<Summary> {
+fn list(workspace: &Workspace) -> Vec<Summary> {
     workspace
         .engine
         .store
@@ -65,7 +65,7 @@ fn no_such_run(run_id: &str) -> OpError {
 }
 
 /// Refuses what no run id looks like, before it comes near a path.
-pub(crate) fn check_id(run_id: &str) -> Result<(), OpError> {
+pub(super) fn check_id(run_id: &str) -> Result<(), OpError> {
     if !is_run_id(run_id) {
         return Err(no_such_run(run_id));
     }
