@@ -1,13 +1,14 @@
 //! Progress of a call, for clients that asked for it: strictly increasing, at most four a second, a sign of life
 //! also when no test ends, and nothing once the call is over.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::OnceLock;
 use std::time::Duration;
 
+use ops::LiveRuns;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RoleServer};
-use runner_core::event::{RunEvent, TestEvent};
-use runner_core::model::Outcome;
+use runner_core::event::RunEvent;
+use runner_core::report::{Iteration, Report};
 use runner_core::visible::visible;
 use tokio::time::{Instant, MissedTickBehavior};
 
@@ -18,15 +19,31 @@ const HEARTBEAT: Duration = Duration::from_secs(5);
 /// Clients show about this much of a message.
 const MESSAGE_CHARS: usize = 200;
 
-/// What is known of a run so far.
+/// Which run of this process the call is about.
 #[derive(Debug, Default)]
-pub(crate) struct Tally(Mutex<Counts>);
+pub(crate) struct Watched(OnceLock<String>);
 
+impl Watched {
+    /// Learns the run's id from its first event. The record itself is looked at when something is to be said.
+    pub(crate) fn take(&self, event: &RunEvent) {
+        if let RunEvent::Started(facts) = event {
+            self.0.get_or_init(|| facts.run_id.clone());
+        }
+    }
+
+    /// How far the run is. `None` before it begins and once it has ended.
+    fn counts(&self, live: &LiveRuns) -> Option<Counts> {
+        let run = live.get(self.0.get()?)?;
+        Some(run.look(Counts::of))
+    }
+}
+
+/// What a report comes to so far, over all iterations.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Counts {
     iterations: u32,
     /// 0 while the run waits for its turn.
-    iteration: u32,
+    iteration: usize,
     /// Of one iteration. `None` until the framework has said.
     selected: Option<u64>,
     done: u64,
@@ -34,43 +51,23 @@ struct Counts {
     current: Option<String>,
 }
 
-impl Tally {
-    /// Takes in one event. Quick: it is called between reading and storing.
-    pub(crate) fn take(&self, event: &RunEvent) {
-        let mut counts = self.lock();
-        match event {
-            RunEvent::Started(facts) => counts.iterations = facts.iterations.max(1),
-            RunEvent::IterationStarted { iteration } => counts.iteration = *iteration,
-            RunEvent::Test { test, .. } => counts.test(test),
-            _ => {}
-        }
-    }
-
-    fn counts(&self) -> Counts {
-        self.lock().clone()
-    }
-
-    /// A panic elsewhere leaves counts that are still right.
-    fn lock(&self) -> MutexGuard<'_, Counts> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl Counts {
-    fn test(&mut self, event: &TestEvent) {
-        match event {
-            TestEvent::Counted { selected, .. } => self.selected = Some(*selected),
-            TestEvent::Started { nodeid, .. } => self.current = Some(nodeid.clone()),
-            TestEvent::Finished(result) => {
-                self.done += 1;
-                self.failed += u64::from(matches!(result.outcome, Outcome::Failed | Outcome::Error));
-                if self.current.as_deref() == Some(result.nodeid.as_str()) {
-                    self.current = None;
-                }
-            }
-            TestEvent::Found { .. } => self.done += 1,
-            TestEvent::CollectFailed(_) => self.failed += 1,
-            _ => {}
+    fn of(report: &Report) -> Self {
+        let iterations = &report.iterations;
+        let now = iterations.last();
+        let done = |iteration: &Iteration| iteration.finished_tests() + iteration.found.len();
+        let failed = |iteration: &Iteration| {
+            let rows = iteration.rows.iter();
+            rows.filter(|row| row.outcome.is_bad()).count() + iteration.collection_errors.len()
+        };
+        let current = now.and_then(|iteration| iteration.unfinished().last());
+        Self {
+            iterations: report.facts.iterations.max(1),
+            iteration: iterations.len(),
+            selected: now.and_then(|iteration| iteration.selected),
+            done: iterations.iter().map(done).sum::<usize>() as u64,
+            failed: iterations.iter().map(failed).sum::<usize>() as u64,
+            current: current.map(|test| test.nodeid.clone()),
         }
     }
 
@@ -145,10 +142,12 @@ impl Steps {
 pub(crate) async fn report(
     peer: Peer<RoleServer>,
     token: ProgressToken,
-    tally: &Tally,
+    watched: &Watched,
+    live: &LiveRuns,
     over: impl Future<Output = ()>,
 ) {
     let mut steps = Steps::default();
+    let mut counts = Counts::default();
     let mut ticks = tokio::time::interval(TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     tokio::pin!(over);
@@ -158,7 +157,8 @@ pub(crate) async fn report(
             () = &mut over => return,
             _ = ticks.tick() => {}
         }
-        let Some((value, total, message)) = steps.next(tally.counts(), Instant::now()) else {
+        counts = watched.counts(live).unwrap_or(counts);
+        let Some((value, total, message)) = steps.next(counts.clone(), Instant::now()) else {
             continue;
         };
         let mut progress = ProgressNotificationParam::new(token.clone(), value).with_message(message);
@@ -171,8 +171,9 @@ pub(crate) async fn report(
 
 #[cfg(test)]
 mod tests {
+    use runner_core::event::TestEvent;
     use runner_core::facts::RunFacts;
-    use runner_core::model::TestResult;
+    use runner_core::model::{Outcome, TestResult};
 
     use super::*;
 
@@ -194,44 +195,46 @@ mod tests {
         test(TestEvent::Finished(Box::new(TestResult::new(nodeid, outcome))))
     }
 
-    fn begin(tally: &Tally, selected: u64) {
-        tally.take(&RunEvent::Started(Box::new(RunFacts {
-            iterations: 1,
-            ..RunFacts::default()
-        })));
-        tally.take(&RunEvent::IterationStarted { iteration: 1 });
-        tally.take(&test(TestEvent::Counted {
+    fn begun(selected: u64) -> Report {
+        let counted = TestEvent::Counted {
             selected,
             deselected: 0,
-        }));
+        };
+        Report::fold(&[
+            RunEvent::Started(Box::new(RunFacts {
+                iterations: 1,
+                ..RunFacts::default()
+            })),
+            RunEvent::IterationStarted { iteration: 1 },
+            test(counted),
+        ])
     }
 
     #[test]
     fn the_message_counts_and_names_the_running_test() {
-        let tally = Tally::default();
-        assert_eq!(tally.counts().message(), "waiting for its turn");
-        begin(&tally, 3);
-        tally.take(&finished("t::a", Outcome::Failed));
-        tally.take(&started("t::b"));
-        assert_eq!(tally.counts().message(), "1/3 tests, 1 failed, now t::b");
-        tally.take(&started(&"x".repeat(500)));
-        assert_eq!(tally.counts().message().chars().count(), MESSAGE_CHARS);
+        let message = |report: &Report| Counts::of(report).message();
+        assert_eq!(message(&Report::default()), "waiting for its turn");
+        let mut report = begun(3);
+        report.add(&finished("t::a", Outcome::Failed));
+        report.add(&started("t::b"));
+        assert_eq!(message(&report), "1/3 tests, 1 failed, now t::b");
+        report.add(&started(&"x".repeat(500)));
+        assert_eq!(message(&report).chars().count(), MESSAGE_CHARS);
     }
 
     #[test]
     fn values_rise_strictly_and_stay_quiet_between() {
-        let tally = Tally::default();
+        let mut report = begun(2);
         let mut steps = Steps::default();
         let start = Instant::now();
         let mut last = 0.0;
         let mut sent = 0;
-        begin(&tally, 2);
         for tick in 0..200u32 {
             if tick == 10 || tick == 20 {
-                tally.take(&finished(&format!("t::{tick}"), Outcome::Passed));
+                report.add(&finished(&format!("t::{tick}"), Outcome::Passed));
             }
             let now = start + TICK * tick;
-            if let Some((value, total, _)) = steps.next(tally.counts(), now) {
+            if let Some((value, total, _)) = steps.next(Counts::of(&report), now) {
                 assert!(value > last, "{value} after {last}");
                 assert!(total.is_none_or(|total| value <= total));
                 last = value;
@@ -240,5 +243,14 @@ mod tests {
         }
         // 50 s: the first, two tests, and a sign of life every 5 s.
         assert!((10..=13).contains(&sent), "{sent}");
+    }
+
+    #[test]
+    fn a_call_is_about_the_first_run_that_it_began() {
+        let live = LiveRuns::default();
+        let watched = Watched::default();
+        assert_eq!(watched.counts(&live), None);
+        watched.take(&RunEvent::Started(Box::default()));
+        assert_eq!(watched.counts(&live), None, "a run that has left");
     }
 }

@@ -47,7 +47,7 @@ pub(crate) async fn read(
         &arguments,
         Face::Mcp,
         Cancel::new(),
-        &mut |_| {},
+        &mut |_, _| {},
     )
     .await;
     if reply.is_error && code(&reply.structured) == Some("no_such_run") {

@@ -19,12 +19,13 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 use runner_core::event::RunEvent;
+use runner_core::report::Report;
 use serde_json::{Map, Value};
 use tokio::sync::{OnceCell, Semaphore, TryAcquireError};
 use tokio_util::sync::CancellationToken;
 
 use crate::offer::{self, Basis, ToolSpec};
-use crate::progress::{self, Tally};
+use crate::progress::{self, Watched};
 use crate::resources;
 use crate::tools::{self, Face, Reply};
 
@@ -81,14 +82,14 @@ impl Server {
         context: &RequestContext<RoleServer>,
     ) -> Reply {
         let cancel = Cancel::new();
-        let tally = Arc::new(Tally::default());
+        let watched = Arc::new(Watched::default());
         let over = CancellationToken::new();
         let work = tokio::spawn(work(
             self.workspace.clone(),
             tool,
             arguments,
             cancel.clone(),
-            Arc::clone(&tally),
+            Arc::clone(&watched),
         ));
         let work = async {
             let done = work.await;
@@ -104,7 +105,14 @@ impl Server {
         };
         let reporting = async {
             if let Some(token) = context.meta.get_progress_token() {
-                progress::report(context.peer.clone(), token, &tally, silence).await;
+                progress::report(
+                    context.peer.clone(),
+                    token,
+                    &watched,
+                    &self.workspace.live,
+                    silence,
+                )
+                .await;
             }
         };
         let ending = async {
@@ -125,9 +133,9 @@ async fn work(
     tool: Tool,
     arguments: Map<String, Value>,
     cancel: Cancel,
-    tally: Arc<Tally>,
+    watched: Arc<Watched>,
 ) -> Reply {
-    let mut sink = |event: &RunEvent| tally.take(event);
+    let mut sink = |event: &RunEvent, _: &Report| watched.take(event);
     tools::call(&workspace, tool, &arguments, Face::Mcp, cancel, &mut sink).await
 }
 

@@ -31,7 +31,7 @@ pub(super) async fn run(context: &Context, command: Call) -> ExitCode {
                     &arguments,
                     Face::CommandLine,
                     cancel,
-                    &mut |_| {},
+                    &mut |_, _| {},
                 )
                 .await
             }

@@ -22,8 +22,8 @@ pub(super) async fn run(context: &Context, command: Coverage) -> ExitCode {
         scope: command.narrow.place.scope(),
     };
     let mut watch = Watch::new(format, paint, Detail::Failures);
-    let answer = get_coverage::run(&workspace, arguments, signals::cancel(), &mut |event| {
-        watch.event(event);
+    let answer = get_coverage::run(&workspace, arguments, signals::cancel(), &mut |event, report| {
+        watch.event(event, report);
     })
     .await;
     match answer {

@@ -20,7 +20,7 @@ pub(super) async fn run(context: &Context, command: List) -> ExitCode {
         selectors: command.narrow.selectors,
         scope: command.narrow.place.scope(),
     };
-    let answer = match list_tests::run(&workspace, arguments, signals::cancel(), &mut |_| {}).await {
+    let answer = match list_tests::run(&workspace, arguments, signals::cancel(), &mut |_, _| {}).await {
         Ok(answer) => answer,
         Err(error) => return fail(&error, format, paint),
     };

@@ -21,8 +21,8 @@ pub(super) async fn run(context: &Context, command: Repeat) -> ExitCode {
         scope: command.place.scope(),
     };
     let mut watch = Watch::new(format, paint, Detail::Failures);
-    let answer = run_n_times::run(&workspace, arguments, signals::cancel(), &mut |event| {
-        watch.event(event);
+    let answer = run_n_times::run(&workspace, arguments, signals::cancel(), &mut |event, report| {
+        watch.event(event, report);
     })
     .await;
     match answer {

@@ -1,6 +1,7 @@
 //! `qaas run`: tests, for people. Several suites run one after another, one report each, worst exit.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use engine::junit;
 use mcp::Reply;
@@ -32,23 +33,23 @@ pub(super) async fn run(context: &Context, command: Run) -> ExitCode {
     };
     let mut watch = Watch::new(format, paint, detail);
     let arguments = arguments(command);
-    let answers = run_suite::run_all(&workspace, arguments, signals::cancel(), &mut |event| {
-        watch.event(event);
+    let runs = run_suite::run_all(&workspace, arguments, signals::cancel(), &mut |event, report| {
+        watch.event(event, report);
     })
     .await;
 
-    let mut codes: Vec<ExitCode> = answers.iter().map(|(_, answer)| code(answer)).collect();
-    for (_, answer) in answers {
-        match answer {
-            Ok(answer) if format == Format::Json => {
-                print_json(&structured(Ok(Box::new(answer))), format);
-            }
+    let mut codes: Vec<ExitCode> = runs.iter().map(|run| code(&run.answer)).collect();
+    let mut reports = Vec::with_capacity(runs.len());
+    for run in runs {
+        reports.extend(run.report);
+        match run.answer {
+            Ok(answer) if format == Format::Json => print_json(&structured(Ok(Box::new(answer))), format),
             Ok(_) => {}
             Err(error) => print_error(&error, format, paint),
         }
     }
     if let Some(path) = junit {
-        codes.extend(write_junit(&context.environment.cwd.join(path), &watch.reports));
+        codes.extend(write_junit(&context.environment.cwd.join(path), &reports));
     }
     ExitCode::worst(codes)
 }
@@ -91,7 +92,7 @@ pub(super) fn fail(error: &OpError, format: Format, paint: Paint) -> ExitCode {
     error.exit()
 }
 
-fn write_junit(path: &Path, reports: &[Report]) -> Option<ExitCode> {
+fn write_junit(path: &Path, reports: &[Arc<Report>]) -> Option<ExitCode> {
     let written = junit::to_xml(reports).map_err(|error| error.to_string());
     let error = written
         .and_then(|xml| std::fs::write(path, xml).map_err(|error| error.to_string()))
@@ -108,11 +109,10 @@ impl Context {
     }
 }
 
-/// What looks on while runs go on: the screen, or a line of JSON for each event. Keeps each run's report.
+/// What looks on while runs go on: the screen, or a line of JSON for each event.
 pub(super) struct Watch {
     format: Format,
     screen: Screen<std::io::Stdout>,
-    pub(super) reports: Vec<Report>,
 }
 
 impl Watch {
@@ -120,20 +120,13 @@ impl Watch {
         Self {
             format,
             screen: Screen::new(std::io::stdout(), paint, detail),
-            reports: Vec::new(),
         }
     }
 
-    pub(super) fn event(&mut self, event: &RunEvent) {
-        if matches!(event, RunEvent::Started(_)) || self.reports.is_empty() {
-            self.reports.push(Report::default());
-        }
-        if let Some(report) = self.reports.last_mut() {
-            report.add(event);
-        }
+    pub(super) fn event(&mut self, event: &RunEvent, report: &Report) {
         match self.format {
             // A reader that went away does not end the run: its report is stored all the same.
-            Format::Human => drop(self.reports.last().map(|report| self.screen.event(event, report))),
+            Format::Human => drop(self.screen.event(event, report)),
             Format::Jsonl => {
                 if let Ok(value) = serde_json::to_value(event) {
                     print_json(&value, Format::Jsonl);

@@ -20,7 +20,7 @@ pub(super) async fn run(context: &Context, command: Show) -> ExitCode {
         let workspace = context.no_exec_workspace(Policy::person())?;
         if format != Format::Human || command.output || command.test.is_some() || command.outcome.is_some() {
             let (question, cancel) = (question(&command), signals::cancel());
-            let answer = ops::call(&workspace, Tool::GetRun, &question, cancel, &mut |_| {}).await?;
+            let answer = ops::call(&workspace, Tool::GetRun, &question, cancel, &mut |_, _| {}).await?;
             return Ok(show_answer(format, answer));
         }
         let report = ops::stored(&workspace, &command.run)?;

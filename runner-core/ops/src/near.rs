@@ -59,7 +59,7 @@ impl Listing {
 
     /// Lists the file's tests and gives the ids nearest to `id`, the nearest first.
     pub(super) async fn nearest(self, workspace: &Workspace, id: &str, cancel: Cancel) -> Vec<String> {
-        let report = perform(workspace, new_run_id(), self.spec, cancel, &mut |_| {}).await;
+        let report = perform(workspace, new_run_id(), self.spec, cancel, &mut |_, _| {}).await;
         let found = report.first().found.iter().map(|found| found.nodeid.as_str());
         nearest(id, found)
     }

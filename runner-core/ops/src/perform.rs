@@ -74,7 +74,7 @@ pub(super) fn start(workspace: &Workspace, spec: RunSpec) -> Started {
     let recording = workspace.live.begin(&run_id, spec.tool, cancel.clone());
     let (workspace, id) = (workspace.clone(), run_id.clone());
     tokio::spawn(async move {
-        carry_out(&workspace, id, spec, cancel, recording, &mut |_| {}).await;
+        carry_out(&workspace, id, spec, cancel, recording, &mut |_, _| {}).await;
     });
     let next = NextCall::new(Tool::GetRun, "wait for its end, or see how far it is")
         .with("run_id", run_id.as_str())

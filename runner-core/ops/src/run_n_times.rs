@@ -149,15 +149,12 @@ pub async fn run(
     let listing = Listing::beside(&spec);
     // Ended from within when the first iteration shows that the rest is of no use.
     let inner = Cancel::new();
-    let mut first = Report::default();
-    let mut watching = |event: &RunEvent| {
-        if !matches!(first.iterations.first(), Some(iteration) if iteration.ended) {
-            first.add(event);
-            if first.first().ended && is_hopeless(&first) {
-                inner.ask("run_n_times");
-            }
+    let mut watching = |event: &RunEvent, report: &Report| {
+        let first_ended = matches!(event, RunEvent::IterationEnded { .. }) && report.iterations.len() == 1;
+        if first_ended && is_hopeless(report) {
+            inner.ask("run_n_times");
         }
-        sink(event);
+        sink(event, report);
     };
     let work = perform(workspace, new_run_id(), spec, inner.clone(), &mut watching);
     let report = tokio::select! {

@@ -1,5 +1,7 @@
 //! `run_suite`: many tests, their rows, totals and the run's status.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -162,11 +164,36 @@ pub async fn run(
     cancel: Cancel,
     sink: EventSink<'_>,
 ) -> Result<Answer, OpError> {
-    let spec = spec(workspace, &arguments).await?;
+    run_kept(workspace, &arguments, cancel, sink).await.1
+}
+
+/// The same, with the record of the run if it began.
+async fn run_kept(
+    workspace: &Workspace,
+    arguments: &Arguments,
+    cancel: Cancel,
+    sink: EventSink<'_>,
+) -> (Option<Arc<Report>>, Result<Answer, OpError>) {
+    let spec = match spec(workspace, arguments).await {
+        Ok(spec) => spec,
+        Err(error) => return (None, Err(error)),
+    };
     let report = perform(workspace, new_run_id(), spec, cancel, sink).await;
-    let mut answer = answer(workspace, &report)?;
-    answer.changed_since = changes::since(workspace, &report);
-    Ok(answer)
+    let answer = answer(workspace, &report).map(|answer| Answer {
+        changed_since: changes::since(workspace, &report),
+        ..answer
+    });
+    (Some(report), answer)
+}
+
+/// One of the runs of [`run_all`].
+#[derive(Debug)]
+pub struct SuiteRun {
+    /// Empty if it is not known which suite it would have been.
+    pub suite: String,
+    /// `None` if nothing was begun.
+    pub report: Option<Arc<Report>>,
+    pub answer: Result<Answer, OpError>,
 }
 
 /// For the command line: each suite by itself where the call names none, else the one run that it names.
@@ -175,35 +202,41 @@ pub async fn run_all(
     arguments: Arguments,
     cancel: Cancel,
     sink: EventSink<'_>,
-) -> Vec<(String, Result<Answer, OpError>)> {
+) -> Vec<SuiteRun> {
     let names = match suites::suite_names(workspace) {
         Ok(names) => names,
-        Err(error) => return vec![(String::new(), Err(error))],
+        Err(error) => {
+            return vec![SuiteRun {
+                suite: String::new(),
+                report: None,
+                answer: Err(error),
+            }];
+        }
     };
     if names.len() == 1 || !arguments.names_nothing() || arguments.scope.cwd.is_some() {
-        let answer = run(workspace, arguments, cancel, sink).await;
-        let suite = answer
-            .as_ref()
-            .map(|answer| answer.environment.suite.clone())
-            .unwrap_or_default();
-        return vec![(suite, answer)];
+        let (report, answer) = run_kept(workspace, &arguments, cancel, sink).await;
+        let suite = report.as_ref().map(|report| report.facts.suite.clone());
+        return vec![SuiteRun {
+            suite: suite.unwrap_or_default(),
+            report,
+            answer,
+        }];
     }
-    let mut answers = Vec::with_capacity(names.len());
-    for name in names {
+    let mut runs = Vec::with_capacity(names.len());
+    for suite in names {
         if cancel.is_asked() {
             break;
         }
-        let arguments = Arguments {
-            scope: Scope {
-                suite: Some(name.clone()),
-                ..arguments.scope.clone()
-            },
-            ..arguments.clone()
-        };
-        let answer = run(workspace, arguments, cancel.clone(), &mut *sink).await;
-        answers.push((name, answer));
+        let mut arguments = arguments.clone();
+        arguments.scope.suite = Some(suite.clone());
+        let (report, answer) = run_kept(workspace, &arguments, cancel.clone(), &mut *sink).await;
+        runs.push(SuiteRun {
+            suite,
+            report,
+            answer,
+        });
     }
-    answers
+    runs
 }
 
 /// What the engine is to do.

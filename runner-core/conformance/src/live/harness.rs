@@ -147,7 +147,7 @@ impl Harness {
         let (mut live, mut ended) = (false, false);
         let waits = wanted.cancel_after.is_some();
         let asks = cancel.clone();
-        let mut sink = |event: &RunEvent| {
+        let mut sink = |event: &RunEvent, _: &Report| {
             ended |= matches!(event, RunEvent::StepExited { .. });
             if let RunEvent::Test { test, .. } = event
                 && matches!(test, TestEvent::Started { .. } | TestEvent::Finished(_))

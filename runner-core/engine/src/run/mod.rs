@@ -102,8 +102,10 @@ impl RunSpec {
     }
 }
 
-/// Called with every event of a run, in order, strings already clean. Must be quick.
-pub type EventSink<'a> = &'a mut (dyn FnMut(&RunEvent) + Send);
+/// Called with every event of a run, in order, strings already clean, and with the run's report, that event included:
+/// whoever looks on has nothing to fold. Must be quick: it is called between reading and storing, and nobody else can
+/// look at the report meanwhile.
+pub type EventSink<'a> = &'a mut (dyn FnMut(&RunEvent, &Report) + Send);
 
 /// Runs orders, a bounded number at once, first come first served.
 #[derive(Clone)]

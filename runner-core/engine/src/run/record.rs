@@ -64,7 +64,10 @@ impl<'a> Record<'a> {
         }
         // A caller that panics loses its events, not the run its end.
         if let Some(sink) = &mut self.sink
-            && catch_unwind(AssertUnwindSafe(|| sink(&event))).is_err()
+            && self
+                .report
+                .look(|report| catch_unwind(AssertUnwindSafe(|| sink(&event, report))))
+                .is_err()
         {
             self.sink = None;
         }

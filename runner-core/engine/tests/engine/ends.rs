@@ -6,7 +6,7 @@ use engine::run_id::new_run_id;
 use process::Cancel;
 use proptest::prelude::*;
 use runner_core::event::RunEvent;
-use runner_core::report::SharedReport;
+use runner_core::report::{Report, SharedReport};
 
 use crate::scripted::{Harness, Scripted};
 
@@ -146,7 +146,7 @@ async fn a_queued_run_can_be_seen_and_cancelled_and_the_queue_is_fair() {
     let (begun, has_begun) = tokio::sync::oneshot::channel();
     let first = tokio::spawn(async move {
         let mut begun = Some(begun);
-        let mut sink = |event: &RunEvent| {
+        let mut sink = |event: &RunEvent, _: &Report| {
             if matches!(event, RunEvent::IterationStarted { .. }) {
                 begun.take().unwrap().send(()).unwrap();
             }
@@ -170,11 +170,7 @@ async fn a_queued_run_can_be_seen_and_cancelled_and_the_queue_is_fair() {
         stop_first.ask("the test");
     });
     let mut statuses = Vec::new();
-    let mut live = runner_core::report::Report::default();
-    let mut sink = |event: &RunEvent| {
-        live.add(event);
-        statuses.push(live.status());
-    };
+    let mut sink = |_: &RunEvent, report: &Report| statuses.push(report.status());
     let spec = bench.spec(Scripted::new(GREEN));
     let report = bench
         .engine
@@ -208,7 +204,7 @@ async fn a_backend_that_panics_ends_the_run_not_the_caller() {
 async fn a_caller_that_panics_loses_its_events_and_the_run_goes_on() {
     let bench = Harness::new();
     let mut count = 0;
-    let mut sink = |_: &RunEvent| {
+    let mut sink = |_: &RunEvent, _: &Report| {
         count += 1;
         assert!(count < 3, "the caller is bad");
     };
@@ -230,7 +226,7 @@ async fn a_caller_that_panics_loses_its_events_and_the_run_goes_on() {
 async fn a_caller_that_stops_waiting_ends_the_record() {
     let bench = Harness::new();
     let run_id = new_run_id();
-    let mut sink = |_: &RunEvent| {};
+    let mut sink = |_: &RunEvent, _: &Report| {};
     let spec = bench.spec(Scripted::new("echo passed t::a; sleep 60"));
     let root = spec.project.root.clone();
     let run = bench.engine.run(
@@ -280,7 +276,7 @@ async fn without_a_store_tests_run_all_the_same() {
             spec,
             Cancel::new(),
             SharedReport::default(),
-            &mut |_: &RunEvent| {},
+            &mut |_: &RunEvent, _: &Report| {},
         )
         .await;
     assert_eq!(report.status().as_str(), "passed");

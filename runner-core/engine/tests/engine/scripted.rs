@@ -311,7 +311,7 @@ impl Harness {
     pub(crate) async fn run_until(&self, spec: RunSpec, cancel: Cancel) -> Seen {
         let mut events = Vec::new();
         let run_id = new_run_id();
-        let mut sink = |event: &RunEvent| events.push(event.clone());
+        let mut sink = |event: &RunEvent, _: &Report| events.push(event.clone());
         let report = self
             .engine
             .run(run_id, spec, cancel, SharedReport::default(), &mut sink)

@@ -202,7 +202,7 @@ async fn refused(tool: Tool, more: (&str, Value)) -> Option<String> {
         .map(|argument| (argument.name.to_owned(), good(argument.kind)))
         .collect();
     arguments.insert(more.0.to_owned(), more.1);
-    let error = call(&workspace, tool, &arguments, Cancel::new(), &mut |_| {})
+    let error = call(&workspace, tool, &arguments, Cancel::new(), &mut |_, _| {})
         .await
         .unwrap_err();
     match error.error.code.as_str() {

@@ -247,7 +247,7 @@ async fn a_broken_configuration_is_what_every_tool_answers() {
         (Tool::ListTests, serde_json::json!({})),
     ] {
         let arguments = arguments.as_object().unwrap();
-        let error = call(&workspace, tool, arguments, Cancel::new(), &mut |_| {})
+        let error = call(&workspace, tool, arguments, Cancel::new(), &mut |_, _| {})
             .await
             .unwrap_err();
         assert_eq!(
