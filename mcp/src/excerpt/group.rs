@@ -3,10 +3,8 @@
 
 use std::collections::HashMap;
 
-use ops::Row;
+use ops::{MESSAGE_CHARS, Row, Totals};
 use runner_core::model::{Outcome, Phase};
-
-use super::Counts;
 
 /// Tests that failed alike.
 #[derive(Debug)]
@@ -58,11 +56,11 @@ pub(super) struct Fitted<Item> {
     pub(super) items: Vec<Item>,
     pub(super) used: usize,
     /// Failing tests that are not even named.
-    pub(super) omitted: Counts,
+    pub(super) omitted: Totals,
 }
 
 /// The caps that are tried on each failure's text, from generous to short.
-const CAPS: [usize; 4] = [1_200, 600, 300, 120];
+const CAPS: [usize; 4] = [MESSAGE_CHARS, 600, 300, 120];
 
 pub(super) fn fit<S: Shape>(shape: &S, rows: &[&Row], limit: usize) -> Fitted<S::Item> {
     if let Some(fitted) = all(shape, rows.iter().map(|row| shape.row(row, CAPS[0])), limit) {
@@ -83,7 +81,7 @@ fn all<S: Shape>(shape: &S, items: impl Iterator<Item = S::Item>, limit: usize) 
     let mut fitted = Fitted {
         items: Vec::new(),
         used: 0,
-        omitted: Counts::default(),
+        omitted: Totals::default(),
     };
     for item in items {
         fitted.used += shape.size(&item);
@@ -111,7 +109,7 @@ fn some<S: Shape>(shape: &S, groups: &[Group<'_>], limit: usize) -> Fitted<S::It
     let mut fitted = Fitted {
         items: Vec::new(),
         used: 0,
-        omitted: Counts::default(),
+        omitted: Totals::default(),
     };
     for group in groups {
         let left = limit - fitted.used;

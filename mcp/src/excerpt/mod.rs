@@ -4,6 +4,7 @@
 //! between counted. What was left out stands in `omitted`, with the call that lists it. Either half says everything
 //! that matters by itself, as some clients show only the one and some only the other.
 
+mod bounds;
 mod group;
 mod head;
 mod measure;
@@ -14,10 +15,7 @@ mod rows;
 mod tests;
 mod text;
 
-use std::collections::BTreeMap;
-
-use ops::{Answer, NextCall, OpError, Row, Tool};
-use runner_core::model::Outcome;
+use ops::{Answer, NextCall, OpError, Row, Tool, Totals};
 use serde_json::{Map, Value, json};
 
 use parts::Parts;
@@ -46,28 +44,6 @@ pub(crate) struct Excerpt {
     pub(crate) text: String,
 }
 
-/// How many there are of each outcome.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Counts(BTreeMap<Outcome, u64>);
-
-impl Counts {
-    fn add(&mut self, outcome: Outcome, count: usize) {
-        if count > 0 {
-            *self.0.entry(outcome).or_default() += count as u64;
-        }
-    }
-
-    /// `3 failed, 1 error`.
-    fn words(&self) -> String {
-        let words: Vec<String> = self
-            .0
-            .iter()
-            .map(|(outcome, count)| format!("{count} {outcome}"))
-            .collect();
-        words.join(", ")
-    }
-}
-
 /// An answer in at most `max_bytes`; `None` shows everything.
 pub(crate) fn of(answer: Answer, max_bytes: Option<usize>) -> Excerpt {
     excerpt(Parts::of(answer), max_bytes)
@@ -83,6 +59,7 @@ fn excerpt(mut parts: Parts, max_bytes: Option<usize>) -> Excerpt {
         return everything(parts);
     };
     parts.name_collectors_briefly();
+    bounds::apply(&mut parts);
     let room = max_bytes.saturating_sub(ENVELOPE);
     let share = room * 2 / 5;
     parts.next.retain(|call| call_size(call) <= (room / 16).max(150));
@@ -153,7 +130,11 @@ fn assemble(parts: &Parts, head: &head::Shrunk, left: usize) -> Map<String, Valu
     parts::put_rows(&mut fields, items);
     let mut omitted = head.omitted.clone();
     if let Some(Value::Object(known)) = fields.shift_remove("omitted") {
-        omitted.extend(known);
+        for (name, count) in known {
+            let more = omitted.get(&name).and_then(Value::as_u64).unwrap_or_default();
+            let count = count.as_u64().unwrap_or_default();
+            omitted.insert(name, json!(count + more));
+        }
     }
     for (outcome, count) in &hidden.0 {
         omitted.insert(outcome.as_str().to_owned(), json!(count));
@@ -171,13 +152,13 @@ fn assemble(parts: &Parts, head: &head::Shrunk, left: usize) -> Map<String, Valu
 }
 
 /// The rows that fit, failures first, and how many of each outcome do not.
-fn listed(parts: &Parts, limit: usize) -> (Vec<Value>, Counts) {
+fn listed(parts: &Parts, limit: usize) -> (Vec<Value>, Totals) {
     if parts.is_page() {
         let items = parts
             .rows
             .iter()
             .map(|row| Value::Object(rows::short(row, parts.row_cap)));
-        return (items.collect(), Counts::default());
+        return (items.collect(), Totals::default());
     }
     let (bad, rest): (Vec<&Row>, Vec<&Row>) = parts.rows.iter().partition(|row| row.is_bad());
     let fitted = group::fit(&Json, &bad, limit);
@@ -195,7 +176,7 @@ fn listed(parts: &Parts, limit: usize) -> (Vec<Value>, Counts) {
 }
 
 /// The call that lists what was left out. It takes the last place.
-fn call_for(fields: &Map<String, Value>, hidden: &Counts, omitted: &Map<String, Value>) -> Option<NextCall> {
+fn call_for(fields: &Map<String, Value>, hidden: &Totals, omitted: &Map<String, Value>) -> Option<NextCall> {
     let run_id = fields.get("run_id").filter(|_| !omitted.is_empty())?.clone();
     let call = NextCall::new(Tool::GetRun, "list what was left out here").with("run_id", run_id);
     let mut outcomes = hidden.0.keys();

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use ops::{Answer, EnvironmentFacts, ErrorKind, NextCall, OpError, Row, Tool, Totals, get_run, run_suite};
+use ops::{
+    Answer, EnvironmentFacts, ErrorKind, NextCall, OpError, Row, Tool, Totals, get_run, run_n_times,
+    run_single, run_suite,
+};
 use proptest::prelude::*;
 use runner_core::model::{Location, Outcome, Status, Unfinished};
 use serde_json::{Map, Value, json};
@@ -491,4 +494,82 @@ proptest! {
         let small = rows.iter().filter(|row| measure::of_text(&row.nodeid) < 300).count();
         prop_assert!(seen.len() >= small, "{} of {small}", seen.len());
     }
+}
+
+fn single(output: &str, tests: Vec<Row>) -> Box<run_single::Answer> {
+    Box::new(run_single::Answer {
+        run_id: "r-0123456789abcdef".into(),
+        status: Status::Failed,
+        reason: None,
+        hint: None,
+        nodeid: "t.py::test_many".into(),
+        outcome: run_single::SingleOutcome::Finished(Outcome::Failed),
+        duration_s: None,
+        message: Some("assert 1 == 2".into()),
+        output: Some(output.to_owned()),
+        tests,
+        collection_errors: Vec::new(),
+        unfinished: Vec::new(),
+        exit_code: Some(1),
+        signal: None,
+        timed_out: false,
+        parser: "pytest-events".into(),
+        cwd: "/repo".into(),
+        warnings: Vec::new(),
+        next: Vec::new(),
+        environment: EnvironmentFacts::default(),
+    })
+}
+
+#[test]
+fn one_tests_output_is_whole_without_a_budget_and_cut_and_counted_within_one() {
+    let output = "x".repeat(50_000);
+    let whole = of(single(&output, Vec::new()), None);
+    assert_eq!(whole.structured["output"], output);
+    let bounded = of(single(&output, Vec::new()), Some(1_000_000));
+    let shown = bounded.structured["output"].as_str().unwrap();
+    assert!(shown.len() < 8_100, "{} bytes", shown.len());
+    assert!(shown.contains("[… 42000 bytes left out …]"), "{shown}");
+}
+
+#[test]
+fn the_first_line_counts_the_rows_that_are_shown_below_it() {
+    let rows = ["a", "b"].map(|id| row(format!("t.py::test_many[{id}]"), Outcome::Failed, None));
+    let excerpt = of(single("", rows.into()), Some(20_000));
+    assert!(excerpt.text.contains("(the worst of 2)"), "{}", excerpt.text);
+}
+
+#[test]
+fn messages_of_repeats_beyond_the_first_are_counted() {
+    let answer = run_n_times::Answer {
+        run_id: "r-0123456789abcdef".into(),
+        status: Status::Failed,
+        reason: None,
+        test_id: "t.py::test_x".into(),
+        runs: 20,
+        valid: 20,
+        passed: 0,
+        failed: 20,
+        flake_rate: 0.0,
+        majority_outcome: run_single::SingleOutcome::Finished(Outcome::Failed),
+        outcomes: Vec::new(),
+        counts: BTreeMap::new(),
+        messages: (1..=20)
+            .map(|run| format!("run {run}: {}", "m".repeat(5_000)))
+            .collect(),
+        collection_errors: Vec::new(),
+        timed_out: false,
+        duration_s: 1.0,
+        parser: "pytest-events".into(),
+        cwd: "/repo".into(),
+        warnings: Vec::new(),
+        next: Vec::new(),
+        environment: EnvironmentFacts::default(),
+    };
+    let whole = of(Box::new(answer.clone()), None);
+    assert_eq!(whole.structured["messages"].as_array().unwrap().len(), 20);
+    let bounded = of(Box::new(answer), Some(20_000));
+    let shown = bounded.structured["messages"].as_array().unwrap().len();
+    assert!((1..=5).contains(&shown), "{shown}");
+    assert_eq!(bounded.structured["omitted"]["messages"], 20 - shown);
 }

@@ -1,6 +1,6 @@
 //! The text half: what a client shows that passes no structure on. It says everything that matters by itself.
 
-use ops::Row;
+use ops::{MESSAGE_CHARS, Row};
 use runner_core::model::Outcome;
 use runner_core::visible::visible;
 use serde_json::Value;
@@ -181,7 +181,10 @@ fn failures(sheet: &mut BoundedText, parts: &Parts) -> String {
     for item in &fitted.items {
         sheet.line(item);
     }
-    fitted.omitted.words()
+    match fitted.omitted.total() {
+        0 => String::new(),
+        _ => fitted.omitted.words(),
+    }
 }
 
 /// Collectors that failed and are no row: the test that was asked for, or a list, is not what it would be.
@@ -197,7 +200,7 @@ fn collectors(sheet: &mut BoundedText, parts: &Parts, limit: usize) {
             return;
         }
         let room = sheet.left.saturating_sub(floor);
-        sheet.quote(word("message"), room.min(1_200));
+        sheet.quote(word("message"), room.min(MESSAGE_CHARS));
     }
 }
 

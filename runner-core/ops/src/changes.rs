@@ -9,9 +9,6 @@ use runner_core::facts::RunFacts;
 use runner_core::model::Status;
 use runner_core::report::{Iteration, Report};
 
-/// How many ids each list names.
-const MOST_IDS: usize = 50;
-
 /// A comparison with an older run of the same suite and selection.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Changes {
@@ -25,7 +22,7 @@ pub struct Changes {
     pub still_failing: Ids,
 }
 
-/// A bounded list of nodeids with their true number.
+/// A list of nodeids with their number, which stays true where the list is cut.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Ids {
     pub count: usize,
@@ -38,10 +35,10 @@ impl Ids {
     }
 
     fn of<'a>(ids: impl Iterator<Item = &'a &'a str>) -> Self {
-        let all: Vec<&str> = ids.copied().collect();
+        let ids: Vec<String> = ids.map(|&id| id.to_owned()).collect();
         Self {
-            count: all.len(),
-            ids: all.into_iter().take(MOST_IDS).map(str::to_owned).collect(),
+            count: ids.len(),
+            ids,
         }
     }
 }

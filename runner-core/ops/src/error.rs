@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::rows::{is_zero, round, warnings};
-use super::{EnvironmentFacts, ExitCode, NextCall, TAIL_CHARS, Workspace, cut, words};
+use super::{EnvironmentFacts, ExitCode, NextCall, Workspace, words};
 use engine::config::ConfigError;
 use engine::project::ProjectError;
 use engine::store::StoreError;
@@ -132,7 +132,6 @@ impl OpError {
         let iteration = report.first();
         let verdict = report.verdict();
         let exit = iteration.exits.first();
-        let tail = cut::tail(&iteration.output_tail, TAIL_CHARS);
         self.error.hint = self.error.hint.or(verdict.hint);
         let known = &mut self.known;
         known.run_id = Some(facts.run_id.clone());
@@ -143,7 +142,7 @@ impl OpError {
         known.selector = words::selection(&facts.asked);
         known.cwd = Some(facts.cwd.to_string_lossy().into_owned());
         known.deselected = iteration.deselected;
-        known.output_tail = Some(tail.to_owned()).filter(|text| !text.trim().is_empty());
+        known.output_tail = Some(iteration.output_tail.clone()).filter(|text| !text.trim().is_empty());
         known.warnings = warnings(report, iteration);
         known.environment = Some(EnvironmentFacts::of(report, &workspace.registry));
         self

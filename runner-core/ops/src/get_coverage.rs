@@ -16,8 +16,7 @@ use super::resolve::RunArguments;
 use super::rows::{self, round, warnings};
 use super::unanswered::unanswered;
 use super::{
-    EnvironmentFacts, ErrorKind, NextCall, OpError, Row, Scope, TAIL_CHARS, Tool, Totals, Workspace, cut,
-    words,
+    EnvironmentFacts, ErrorKind, NextCall, OpError, Row, Scope, Tool, Totals, Workspace, cut, words,
 };
 use engine::config::CoverageChoice;
 use engine::project;
@@ -252,8 +251,7 @@ pub(super) fn answer(workspace: &Workspace, report: &Report) -> Result<Answer, O
     let whole = matches!(verdict.status, Status::Passed | Status::Failed);
     let rows = rows::rows_of(iteration);
     let measured = iteration.coverage.clone().unwrap_or_default();
-    let tail =
-        Some(cut::tail(&iteration.output_tail, TAIL_CHARS).to_owned()).filter(|text| !text.trim().is_empty());
+    let tail = Some(iteration.output_tail.clone()).filter(|text| !text.trim().is_empty());
     let stopped = timed_out || verdict.status == Status::Cancelled;
     if !stopped && (iteration.finished_tests() == 0 || iteration.coverage.is_none()) {
         return Err(no_figure(workspace, report));

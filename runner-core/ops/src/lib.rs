@@ -59,9 +59,5 @@ pub use tool::Tool;
 pub use trust::{surface, trust};
 pub use workspace::Workspace;
 
-/// Characters of the last output that an answer carries.
-pub const TAIL_CHARS: usize = 6_000;
-/// Characters of a row's message that an agent is shown. Applied by the faces, not here.
+/// Characters of a test's text that are shown of it at most, or quoted in a sentence.
 pub const MESSAGE_CHARS: usize = 1_200;
-/// Characters of a failure's full text in `run_single`.
-pub const OUTPUT_CHARS: usize = 8_000;

@@ -138,6 +138,12 @@ impl Totals {
         self.0.get(&outcome).copied().unwrap_or(0)
     }
 
+    pub fn add(&mut self, outcome: Outcome, count: usize) {
+        if count > 0 {
+            *self.0.entry(outcome).or_default() += count as u64;
+        }
+    }
+
     /// `3 passed, 1 failed`, or `none ran`.
     pub fn words(&self) -> String {
         if self.0.is_empty() {

@@ -33,8 +33,6 @@ use runner_core::verdict;
 const MAX_REPEATS: u32 = 20;
 /// For all iterations together, unless a person's `--timeout` or none says otherwise.
 const TOTAL_LIMIT: Duration = Duration::from_secs(30 * 60);
-/// How many messages an answer carries.
-const MOST_MESSAGES: usize = 5;
 
 /// The tool.
 pub static DEFINITION: Definition = Definition {
@@ -123,7 +121,7 @@ pub struct Answer {
     /// One word for each run, in order.
     pub outcomes: Vec<SingleOutcome>,
     pub counts: BTreeMap<&'static str, u32>,
-    /// The first five, as `run K: …`.
+    /// As `run K: …`.
     pub messages: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub collection_errors: Vec<CollectionError>,
@@ -300,12 +298,9 @@ fn messages(readings: &[Reading]) -> Vec<String> {
     let all = readings.iter().zip(1..).filter_map(|(reading, run)| {
         let row = super::locate::worst(&reading.rows)?;
         let message = row.message.as_deref()?;
-        Some(format!(
-            "run {run}: {}",
-            cut::middle(message, super::MESSAGE_CHARS)
-        ))
+        Some(format!("run {run}: {message}"))
     });
-    all.take(MOST_MESSAGES).collect()
+    all.collect()
 }
 
 /// No run reached the test: the first iteration says why.

@@ -13,10 +13,7 @@ use super::perform::perform;
 use super::resolve::RunArguments;
 use super::rows::{self, round};
 use super::unanswered::{cwd_argument, unanswered};
-use super::{
-    EnvironmentFacts, ErrorKind, NextCall, OUTPUT_CHARS, OpError, Row, Scope, TAIL_CHARS, Tool, Workspace,
-    cut, words,
-};
+use super::{EnvironmentFacts, ErrorKind, NextCall, OpError, Row, Scope, Tool, Workspace, cut, words};
 use engine::run::{EventSink, RunSpec};
 use engine::run_id::new_run_id;
 use process::Cancel;
@@ -329,7 +326,7 @@ fn not_among(workspace: &Workspace, report: &Report, id: &str) -> OpError {
 
 /// The failure sections of all bad rows; where there is no row, the last output.
 fn output(reading: &Reading, iteration: &Iteration) -> Option<String> {
-    let tail = || Some(cut::tail(&iteration.output_tail, TAIL_CHARS).to_owned());
+    let tail = || Some(iteration.output_tail.clone());
     let text = match reading.outcome {
         SingleOutcome::Finished(Outcome::Passed) => None,
         SingleOutcome::Finished(outcome) => {
@@ -360,7 +357,7 @@ fn output(reading: &Reading, iteration: &Iteration) -> Option<String> {
         SingleOutcome::NotCollected => tail(),
     };
     text.filter(|text| !text.trim().is_empty())
-        .map(|text| cut::middle(text.trim_matches('\n'), OUTPUT_CHARS))
+        .map(|text| text.trim_matches('\n').to_owned())
 }
 
 fn section(row: &Row, named: bool) -> Option<String> {

@@ -12,10 +12,10 @@ use super::definition::{Action, Argument, Called, Definition, Hints, Kind, Needs
 use super::perform::perform;
 use super::resolve::RunArguments;
 use super::rows::{self, round};
-use super::unanswered::unanswered;
+use super::unanswered::{cwd_argument, unanswered};
 use super::{
-    Changes, EnvironmentFacts, ErrorKind, NextCall, OpError, Row, Scope, TAIL_CHARS, Tool, Totals, Workspace,
-    changes, cut, stored, suites, words,
+    Changes, EnvironmentFacts, ErrorKind, NextCall, OpError, Row, Scope, Tool, Totals, Workspace, changes,
+    stored, suites, words,
 };
 use engine::run::{EventSink, RunSpec};
 use engine::run_id::new_run_id;
@@ -344,23 +344,17 @@ pub(super) fn answer(workspace: &Workspace, report: &Report) -> Result<Answer, O
         cwd: facts.cwd.to_string_lossy().into_owned(),
         selector: facts.asked.first().filter(|_| !many).cloned(),
         selectors: if many { facts.asked.clone() } else { Vec::new() },
-        output_tail: Some(cut::tail(&iteration.output_tail, TAIL_CHARS).to_owned())
-            .filter(|text| !whole && !text.trim().is_empty()),
+        output_tail: Some(iteration.output_tail.clone()).filter(|text| !whole && !text.trim().is_empty()),
         warnings: rows::warnings(report, iteration),
         changed_since: None,
         next: Vec::new(),
         environment: EnvironmentFacts::of(report, &workspace.registry),
     };
-    answer.next = next(workspace, &answer);
+    answer.next = next(workspace, report, &answer);
     Ok(answer)
 }
 
-fn next(workspace: &Workspace, answer: &Answer) -> Vec<NextCall> {
-    let root = &workspace.root;
-    let cwd = std::path::Path::new(&answer.cwd).strip_prefix(root).ok();
-    let cwd = cwd
-        .map(|cwd| cwd.to_string_lossy().into_owned())
-        .filter(|cwd| !cwd.is_empty());
+fn next(workspace: &Workspace, report: &Report, answer: &Answer) -> Vec<NextCall> {
     let several = workspace
         .settings
         .as_ref()
@@ -384,7 +378,7 @@ fn next(workspace: &Workspace, answer: &Answer) -> Vec<NextCall> {
         next.push(
             NextCall::new(Tool::RunSingle, why)
                 .with("test_id", nodeid.as_str())
-                .maybe("cwd", cwd)
+                .maybe("cwd", cwd_argument(workspace, report))
                 .maybe("suite", suite),
         );
     }

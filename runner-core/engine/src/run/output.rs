@@ -6,7 +6,7 @@ use super::clean::Cleaner;
 use crate::store::RunFolder;
 
 /// Length of the tail that an answer may show, in characters.
-const TAIL_CHARS: usize = 6000;
+const TAIL_CHARS: usize = 6_000;
 /// Lines are cleaned and stored as they come up to here, in bytes; of the rest the last [`TAIL_BYTES`] are kept.
 const HEAD_BYTES: usize = 256 * 1024;
 const TAIL_BYTES: usize = 64 * 1024;
