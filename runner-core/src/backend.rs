@@ -306,6 +306,9 @@ pub const UNSUPPORTED: &str = "unsupported";
 /// cancelled, or its time was over.
 pub const UNANSWERED: &str = "unanswered";
 
+/// The code of the error of a plug-in whose process a command that starts nothing does not start.
+pub const NOT_STARTED: &str = "not_started";
+
 /// A request that a backend cannot carry out, or a result it cannot read at all.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[error("{message}")]

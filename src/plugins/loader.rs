@@ -11,7 +11,7 @@ use engine::environment::Environment;
 use engine::store::plugins::{Plugins, RememberedCapabilities, read_program};
 use engine::trust::{Part, Surface, Trust, TrustStore, check_owners};
 use exec_plugin::host::{Capabilities, ExecBackend, Gate, Spec};
-use runner_core::backend::{BackendError, NAMES, StillWanted, is_name};
+use runner_core::backend::{BackendError, NAMES, NOT_STARTED, StillWanted, is_name};
 use runner_core::wire::SERVE;
 use serde_json::{Map, Value};
 
@@ -382,9 +382,6 @@ impl Loader {
 
 /// How long a process of a plug-in is kept for the next run of a server.
 const IDLE: Duration = Duration::from_secs(300);
-
-/// The code of the error of a command that starts nothing.
-pub(crate) const NOT_STARTED: &str = "not_started";
 
 fn key(name: &str, hash: &str, config: &Map<String, Value>) -> String {
     let config = Value::Object(config.clone());

@@ -8,7 +8,7 @@ mod table;
 
 pub(crate) use file::{Refused, Typed, name_of, read_typed};
 pub(crate) use kind::Kind;
-pub(crate) use loader::{Loader, NOT_STARTED, Origin, Plugin, Starting};
+pub(crate) use loader::{Loader, Origin, Plugin, Starting};
 pub(crate) use table::{Table, Wrong};
 
 /// What a program on PATH begins with.

@@ -81,26 +81,19 @@ impl RunArguments {
             &wish,
         )?;
         let timeout = time_limit(workspace, &suite, self.scope.timeout)?;
-        let folder = project::resolve_dir(&workspace.root, &suite.dir.to_string_lossy())?;
-        let cwd = asked_cwd.unwrap_or_else(|| folder.clone());
-        let mut paths = Vec::with_capacity(suite.paths.len());
-        for path in &suite.paths {
-            paths.push(project::resolve_suite_path(&workspace.root, &folder, path)?);
-        }
-        suite.paths = narrow(&paths, &folder, &cwd);
-
+        let (folder, cwd) = place(workspace, &mut suite, asked_cwd)?;
         let trust::Usable {
             env,
             left_out: mut warnings,
         } = trust::usable(workspace, settings, &mut suite)?;
         let mut gone = None;
-        let place = SelectorContext::of(workspace, &suite, &cwd, &folder);
+        let context = SelectorContext::of(workspace, &suite, &cwd, &folder);
         let mut selectors = Vec::with_capacity(asked.len());
         for text in &self.selectors {
-            selectors.push(place.selector(text)?);
+            selectors.push(context.selector(text)?);
         }
         for id in &self.ids {
-            let test = place
+            let test = context
                 .test(id)
                 .or_else(|error| known::handed_out(workspace, &suite, id).ok_or(error));
             match test {
@@ -175,6 +168,40 @@ fn narrow(paths: &[String], folder: &Path, cwd: &Path) -> Vec<String> {
     below.collect()
 }
 
+/// The suite's folder and where its run starts: there, unless the call says where. Its paths become those seen from there.
+pub(super) fn place(
+    workspace: &Workspace,
+    suite: &mut Suite,
+    asked_cwd: Option<PathBuf>,
+) -> Result<(PathBuf, PathBuf), OpError> {
+    let folder = project::resolve_dir(&workspace.root, &suite.dir.to_string_lossy())?;
+    let cwd = asked_cwd.unwrap_or_else(|| folder.clone());
+    let mut paths = Vec::with_capacity(suite.paths.len());
+    for path in &suite.paths {
+        paths.push(project::resolve_suite_path(&workspace.root, &folder, path)?);
+    }
+    suite.paths = narrow(&paths, &folder, &cwd);
+    Ok((folder, cwd))
+}
+
+/// What can be read about the suite's project. Starts nothing.
+pub(super) fn discover(workspace: &Workspace, suite: &Suite, cwd: &Path) -> Result<Project, OpError> {
+    Ok(project::discover(
+        &workspace.root,
+        suite,
+        &workspace.registry,
+        cwd,
+        &workspace.overrides,
+        &workspace.environment,
+    )?)
+}
+
+/// The first usable backend of the suite.
+pub(super) fn backend(workspace: &Workspace, suite: &Suite, project: &Project) -> Result<Choice, OpError> {
+    project::choose_backend(&workspace.registry, suite, project, &workspace.overrides)
+        .map_err(|error| without_backend(workspace, suite, error))
+}
+
 /// What runs the suite: its project with an interpreter whose packages are known, and the first usable backend.
 async fn tools(
     workspace: &Workspace,
@@ -182,14 +209,7 @@ async fn tools(
     cwd: &Path,
     env: &Env,
 ) -> Result<(Project, Choice), OpError> {
-    let mut project = project::discover(
-        &workspace.root,
-        suite,
-        &workspace.registry,
-        cwd,
-        &workspace.overrides,
-        &workspace.environment,
-    )?;
+    let mut project = discover(workspace, suite, cwd)?;
     if let Some(interpreter) = &project.interpreter
         && interpreter.packages.is_none()
     {
@@ -207,8 +227,7 @@ async fn tools(
             Err(error) => return Err(error.into()),
         }
     }
-    let choice = project::choose_backend(&workspace.registry, suite, &project, &workspace.overrides)
-        .map_err(|error| without_backend(workspace, suite, error))?;
+    let choice = backend(workspace, suite, &project)?;
     Ok((project, choice))
 }
 
