@@ -70,6 +70,16 @@ impl Interpreter {
     }
 }
 
+/// The two kinds of callers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Caller {
+    /// Someone at a terminal: `qaas run`, `repeat`, `coverage`.
+    Person,
+    /// A program that reads answers: `qaas mcp`, `qaas call`.
+    Agent,
+}
+
 /// What is known of a run when it starts. The head of its record, and the `environment` of every answer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunFacts {
@@ -81,6 +91,9 @@ pub struct RunFacts {
     pub coverage_backend: Option<String>,
     /// The tool that asked: `run_suite`, `run_n_times`, …
     pub tool: String,
+    /// Whose run it is: their environments differ, and each remembers its own failures. `None` in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caller: Option<Caller>,
     /// Nothing is run: the tests are only listed.
     #[serde(default)]
     pub listing: bool,

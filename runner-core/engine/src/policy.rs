@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+pub use runner_core::facts::Caller;
+
 /// The time limit of an agent's run that names none.
 pub const AGENT_TIMEOUT: Duration = Duration::from_secs(300);
 /// The longest that an agent may ask for, unless the suite allows more.
@@ -13,15 +15,6 @@ pub const ANSWER_BYTES: usize = 20_000;
 pub const LEAST_ANSWER_BYTES: usize = 2_000;
 /// No answer over MCP is larger, whatever was asked for.
 pub const MOST_ANSWER_BYTES: usize = 1_000_000;
-
-/// The two kinds of callers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Caller {
-    /// Someone at a terminal: `qaas run`, `repeat`, `coverage`.
-    Person,
-    /// A program that reads answers: `qaas mcp`, `qaas call`.
-    Agent,
-}
 
 /// What a caller's runs may do and what their answers look like.
 #[derive(Clone, Debug, PartialEq)]

@@ -142,7 +142,12 @@ impl Engine {
     ) -> Arc<Report> {
         let mut record = Record::new(report, sink, Cleaner::new(self.redactor(&spec)));
         let cause = guarded(self.carry_out(&run_id, &spec, &cancel, &mut record)).await;
-        blocking(|| record.finish(cause))
+        blocking(|| {
+            let report = record.finish(cause);
+            // A memory that cannot be kept costs the memory, not the run; the next run meets the same folder and says so.
+            let _ = self.store.as_ref().map(|store| store.learn_failures(&report));
+            report
+        })
     }
 
     async fn carry_out(

@@ -46,6 +46,7 @@ impl Engine {
             backend: spec.backend.info().name,
             coverage_backend: spec.coverage.as_ref().map(|backend| backend.info().name),
             tool: spec.tool.to_owned(),
+            caller: Some(spec.policy.caller),
             listing: spec.mode == Mode::List,
             asked: spec.asked.clone(),
             iterations: spec.iterations.max(1),

@@ -5,6 +5,7 @@
 //!   repos/<hash of the repository's real path>/
 //!     root                the path, for people
 //!     cache/              the framework's own cache, for agents
+//!     failures-*.json     what failed and has not been green since, for people and for agents
 //!     runs/<run id>/      lock, events.jsonl, output, summary.json, files/
 //!   plugins/              see [`plugins`]
 //!   s/<eight characters>/   scratches: lock, and what their run lays there
@@ -13,6 +14,7 @@
 //! Who owns a scratch or a running record is told by a lock that its process holds, never by a stored process id: the
 //! system lets go of it when the process ends, however it ends. No stored text names a path that is then removed.
 
+mod failures;
 mod folder;
 mod list;
 pub mod plugins;
@@ -25,6 +27,7 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
+pub use self::failures::{Failures, Remembered};
 pub use self::private::remove_tree;
 pub use self::record::RunFolder;
 pub use self::scratch::Scratch;
@@ -158,7 +161,11 @@ impl Store {
     }
 
     fn runs_path(&self, root: &Path) -> PathBuf {
-        self.state.join("repos").join(key(root)).join("runs")
+        self.repository_path(root).join("runs")
+    }
+
+    fn repository_path(&self, root: &Path) -> PathBuf {
+        self.state.join("repos").join(key(root))
     }
 
     /// The folder of a run that is there. The id is checked before it becomes part of a path.
@@ -174,7 +181,7 @@ impl Store {
     }
 
     fn repository(&self, root: &Path) -> Result<PathBuf, StoreError> {
-        let folder = self.state.join("repos").join(key(root));
+        let folder = self.repository_path(root);
         let new = !folder.exists();
         private_folder(&folder)?;
         if new {
