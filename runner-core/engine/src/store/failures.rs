@@ -203,7 +203,7 @@ mod tests {
             let result = Box::new(TestResult::new(*nodeid, *outcome));
             report.add(&RunEvent::Test {
                 iteration: 1,
-                test: TestEvent::Finished { result },
+                test: TestEvent::Finished(result),
             });
         }
         let bad = rows.iter().any(|(_, outcome)| outcome.is_bad());
@@ -212,13 +212,16 @@ mod tests {
         } else {
             (ExitMeaning::Ok, 0)
         };
-        report.add(&RunEvent::IterationFinished {
+        report.add(&RunEvent::StepExited {
             iteration: 1,
-            ending: Some(Ending::completed(exit)),
-            exits: vec![StepExit {
+            exit: StepExit {
                 code: Some(code),
                 ..StepExit::default()
-            }],
+            },
+        });
+        report.add(&RunEvent::IterationEnded {
+            iteration: 1,
+            ending: Some(Ending::completed(exit)),
             output_tail: String::new(),
             duration_s: 0.1,
         });
