@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use ops::Scope;
 
 /// A test runner for people and for AI agents: facts, and a status that cannot lie.
@@ -171,9 +171,12 @@ pub(crate) struct Run {
     /// Parallel workers (pytest-xdist: a number or `auto`)
     #[arg(short = 'n', value_name = "WORKERS")]
     pub(crate) workers: Option<String>,
-    /// Show every test, not only those that fail
-    #[arg(short = 'v', long)]
-    pub(crate) verbose: bool,
+    /// Show every test, not only those that fail; twice: with the framework's longest failure texts
+    #[arg(short = 'v', long, action = ArgAction::Count, conflicts_with = "quiet")]
+    pub(crate) verbose: u8,
+    /// Show no failure texts, only the list of failures and the summary
+    #[arg(short = 'q', long)]
+    pub(crate) quiet: bool,
     /// Write a JUnit XML report
     #[arg(long, value_name = "PATH")]
     pub(crate) junit: Option<PathBuf>,

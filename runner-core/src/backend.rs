@@ -236,6 +236,9 @@ pub struct Filters {
     pub max_failures: Option<u32>,
     /// Parallel workers, in the framework's own words (`-n auto`).
     pub workers: Option<String>,
+    /// Whether failure texts are wanted whole where the framework would shorten them (pytest's comparisons).
+    #[serde(default)]
+    pub full_texts: bool,
     /// Source paths to measure, empty for the backend's default. Only with a coverage backend.
     pub coverage_paths: Vec<String>,
 }

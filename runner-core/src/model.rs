@@ -41,6 +41,14 @@ impl Outcome {
         }
     }
 
+    /// A number of tests with this outcome, in words: `2 failed`, `1 error`, `2 errors`.
+    pub fn counted(self, number: u64) -> String {
+        match self {
+            Self::Error if number != 1 => format!("{number} errors"),
+            other => format!("{number} {other}"),
+        }
+    }
+
     /// Whether this outcome alone keeps a run from being green.
     pub fn is_bad(self) -> bool {
         matches!(self, Self::Failed | Self::Error)
@@ -141,6 +149,17 @@ pub struct Location {
     /// Counted from 1. `None` where the framework names only the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
+}
+
+impl std::fmt::Display for Location {
+    /// `file:line`, as terminals and editors open it.
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let file = crate::visible::visible(&self.file);
+        match self.line {
+            Some(line) => write!(formatter, "{file}:{line}"),
+            None => formatter.write_str(&file),
+        }
+    }
 }
 
 /// One failure of one test. A test that fails in its call and again in its teardown has two.

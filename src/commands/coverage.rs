@@ -5,7 +5,7 @@ use ops::{ExitCode, get_coverage};
 use runner_core::model::FileCoverage;
 
 use super::output::{print, print_json};
-use super::run::{Watch, fail, structured};
+use super::run::{fail, structured};
 use super::{Context, signals};
 use crate::cli::{Coverage, Format};
 use crate::display::Detail;
@@ -21,7 +21,7 @@ pub(super) async fn run(context: &Context, command: Coverage) -> ExitCode {
         selectors: command.narrow.selectors,
         scope: command.narrow.place.scope(),
     };
-    let mut watch = Watch::new(format, paint, Detail::Failures);
+    let mut watch = context.watch(Detail::Failures);
     let answer = get_coverage::run(&workspace, arguments, signals::cancel(), &mut |event, report| {
         watch.event(event, report);
     })

@@ -4,7 +4,7 @@ use engine::policy::Policy;
 use ops::{ExitCode, ToolAnswer, run_n_times};
 
 use super::output::{print, print_json};
-use super::run::{Watch, fail, structured};
+use super::run::{fail, structured};
 use super::{Context, signals};
 use crate::cli::{Format, Repeat};
 use crate::display::Detail;
@@ -20,7 +20,7 @@ pub(super) async fn run(context: &Context, command: Repeat) -> ExitCode {
         n: command.n,
         scope: command.place.scope(),
     };
-    let mut watch = Watch::new(format, paint, Detail::Failures);
+    let mut watch = context.watch(Detail::Failures);
     let answer = run_n_times::run(&workspace, arguments, signals::cancel(), &mut |event, report| {
         watch.event(event, report);
     })

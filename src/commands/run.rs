@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::output::{print_error, print_json, print_stderr};
 use super::{Context, signals};
 use crate::cli::{Format, Run};
-use crate::display::{Detail, Paint, Screen, stdout_colors};
+use crate::display::{Detail, Paint, Progress, Screen, stdout_colors};
 
 pub(super) async fn run(context: &Context, command: Run) -> ExitCode {
     let (format, paint) = (context.global.format, context.paint());
@@ -25,13 +25,13 @@ pub(super) async fn run(context: &Context, command: Run) -> ExitCode {
         Err(error) => return fail(&error, format, paint),
     };
     let junit = command.junit.clone();
-    let one_test = command.narrow.selectors.len() == 1 && command.narrow.selectors[0].contains("::");
-    let detail = if command.verbose || one_test {
-        Detail::Everything
-    } else {
-        Detail::Failures
+    let one_test = names_one_test(&command.narrow.selectors);
+    let detail = match command.verbose {
+        0 if command.quiet => Detail::Summary,
+        0 if !one_test => Detail::Failures,
+        _ => Detail::Everything,
     };
-    let mut watch = Watch::new(format, paint, detail);
+    let mut watch = context.watch(detail);
     let arguments = arguments(command);
     let runs = run_suite::run_all(&workspace, arguments, signals::cancel(), &mut |event, report| {
         watch.event(event, report);
@@ -54,11 +54,17 @@ pub(super) async fn run(context: &Context, command: Run) -> ExitCode {
     ExitCode::worst(codes)
 }
 
+fn names_one_test(selectors: &[String]) -> bool {
+    matches!(selectors, [one] if one.contains("::"))
+}
+
 fn arguments(command: Run) -> run_suite::Arguments {
+    let full_texts = command.verbose > 1 || names_one_test(&command.narrow.selectors);
     run_suite::Arguments {
         selectors: command.narrow.selectors,
         failed_of: command.failed,
         filters: Filters {
+            full_texts,
             keyword: command.keyword,
             markers: command.markers,
             max_failures: if command.exit_first {
@@ -93,9 +99,13 @@ pub(super) fn fail(error: &OpError, format: Format, paint: Paint) -> ExitCode {
 }
 
 fn write_junit(path: &Path, reports: &[Arc<Report>]) -> Option<ExitCode> {
+    let write = |xml: String| {
+        path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+        std::fs::write(path, xml)
+    };
     let written = junit::to_xml(reports).map_err(|error| error.to_string());
     let error = written
-        .and_then(|xml| std::fs::write(path, xml).map_err(|error| error.to_string()))
+        .and_then(|xml| write(xml).map_err(|error| error.to_string()))
         .err()?;
     print_stderr(&format!("qaas: {} could not be written: {error}", path.display()));
     Some(ExitCode::Usage)
@@ -107,6 +117,16 @@ impl Context {
             colors: stdout_colors(self.global.color, &self.environment),
         }
     }
+
+    /// What looks on while this command's runs go on.
+    pub(super) fn watch(&self, detail: Detail) -> Watch {
+        let format = self.global.format;
+        let progress = match format {
+            Format::Human => Progress::new(self.environment.get("CI").is_some()),
+            Format::Json | Format::Jsonl => Progress::none(),
+        };
+        Watch::new(format, self.paint(), detail, progress)
+    }
 }
 
 /// What looks on while runs go on: the screen, or a line of JSON for each event.
@@ -116,10 +136,10 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    pub(super) fn new(format: Format, paint: Paint, detail: Detail) -> Self {
+    fn new(format: Format, paint: Paint, detail: Detail, progress: Progress) -> Self {
         Self {
             format,
-            screen: Screen::new(std::io::stdout(), paint, detail),
+            screen: Screen::new(std::io::stdout(), paint, detail, progress),
         }
     }
 

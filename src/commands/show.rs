@@ -12,7 +12,7 @@ use super::output::{print, print_json};
 use super::run::{fail, structured};
 use super::{Context, signals};
 use crate::cli::{Format, Show};
-use crate::display::{Detail, Screen};
+use crate::display::{Detail, Progress, Screen};
 
 pub(super) async fn run(context: &Context, command: Show) -> ExitCode {
     let (format, paint) = (context.global.format, context.paint());
@@ -25,7 +25,7 @@ pub(super) async fn run(context: &Context, command: Show) -> ExitCode {
         }
         let report = ops::stored(&workspace, &command.run)?;
         // A reader that went away is no error.
-        let _ = Screen::new(std::io::stdout(), paint, Detail::Failures).whole(&report);
+        let _ = Screen::new(std::io::stdout(), paint, Detail::Failures, Progress::none()).whole(&report);
         Ok(ExitCode::Passed)
     };
     shown

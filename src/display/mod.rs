@@ -4,6 +4,7 @@ mod progress;
 mod run;
 mod style;
 
+pub(crate) use progress::Progress;
 pub(crate) use run::{Detail, Screen};
 pub(crate) use style::{Paint, stdout_colors};
 

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use runner_core::event::{RunEvent, TestEvent};
 use runner_core::facts::RunFacts;
-use runner_core::model::{CollectionError, Outcome, Status, TestResult};
+use runner_core::model::{CollectionError, Outcome, Phase, Status, TestResult};
 use runner_core::report::{Iteration, Report};
 use runner_core::visible::visible;
 
@@ -15,6 +15,8 @@ use super::{Paint, count, seconds};
 /// How much is shown of tests that are well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Detail {
+    /// What failed in one line each, and the summary.
+    Summary,
     /// Failures and the summary.
     Failures,
     /// Every test, as it ends.
@@ -29,23 +31,33 @@ pub(crate) struct Screen<W: Write> {
     progress: Progress,
     /// The same failure is shown once, however many iterations meet it.
     shown: BTreeSet<String>,
+    /// Failures of the present iteration, for the progress line: counted when there is one more.
+    failed: usize,
 }
 
 impl<W: Write> Screen<W> {
-    pub(crate) fn new(out: W, paint: Paint, detail: Detail) -> Self {
+    pub(crate) fn new(out: W, paint: Paint, detail: Detail, progress: Progress) -> Self {
         Self {
             out,
             paint,
             detail,
-            progress: Progress::new(),
+            progress,
             shown: BTreeSet::new(),
+            failed: 0,
         }
     }
 
     /// Shows one event of the run whose report, this event included, is `report`.
     pub(crate) fn event(&mut self, event: &RunEvent, report: &Report) -> io::Result<()> {
         match event {
-            RunEvent::Started(facts) => self.head(facts),
+            RunEvent::Started(facts) => {
+                self.progress.begin();
+                self.head(facts)
+            }
+            RunEvent::IterationStarted { .. } => {
+                self.failed = 0;
+                Ok(())
+            }
             RunEvent::Test {
                 test: TestEvent::Finished(result),
                 ..
@@ -53,7 +65,10 @@ impl<W: Write> Screen<W> {
             RunEvent::Test {
                 test: TestEvent::CollectFailed(error),
                 ..
-            } => self.collect_failed(error),
+            } => {
+                self.failed = report.iterations.last().map_or(0, bad);
+                self.collect_failed(error)
+            }
             // Some backends learn only at the end why a test failed.
             RunEvent::Test {
                 test: TestEvent::Detailed(result),
@@ -99,9 +114,10 @@ impl<W: Write> Screen<W> {
         self.shown.clear();
         let mut words = vec![facts.suite.clone(), facts.backend.clone()];
         if let Some(interpreter) = &facts.interpreter {
-            let version = interpreter.version.as_deref().map(|v| format!("Python {v}"));
-            words.push(version.unwrap_or_else(|| interpreter.path.display().to_string()));
-            words.push(interpreter.why.clone());
+            words.extend(interpreter.version.as_deref().map(|v| format!("Python {v}")));
+            let place = interpreter.venv.as_ref().unwrap_or(&interpreter.path);
+            let place = place.strip_prefix(&facts.root).unwrap_or(place).display();
+            words.push(format!("{place} ({})", interpreter.why));
         }
         words.retain(|word| !word.is_empty());
         writeln!(self.out, "{}", self.paint.dim(&words.join(" · ")))
@@ -110,6 +126,7 @@ impl<W: Write> Screen<W> {
     fn finished(&mut self, result: &TestResult, report: &Report) -> io::Result<()> {
         if result.outcome.is_bad() {
             self.progress.clear();
+            self.failed = report.iterations.last().map_or(0, bad);
             return self.failure(result);
         }
         if self.detail == Detail::Everything {
@@ -137,7 +154,11 @@ impl<W: Write> Screen<W> {
     }
 
     fn failure(&mut self, result: &TestResult) -> io::Result<()> {
-        let Some(text) = result.message.as_deref() else {
+        let Some(text) = result
+            .message
+            .as_deref()
+            .filter(|_| self.detail != Detail::Summary)
+        else {
             return Ok(());
         };
         if !self.shown.insert(format!("{}\0{text}", result.nodeid)) {
@@ -148,9 +169,23 @@ impl<W: Write> Screen<W> {
             .map(|s| format!(" ({})", seconds(s)))
             .unwrap_or_default();
         let word = result.outcome.as_str().to_uppercase();
-        let head = self
-            .paint
-            .outcome(result.outcome, &format!("── {word} {}", visible(&result.nodeid)));
+        let phases: BTreeSet<&str> = result
+            .failures
+            .iter()
+            .map(|failure| failure.phase.as_str())
+            .collect();
+        let phases: Vec<&str> = phases
+            .into_iter()
+            .filter(|phase| *phase != Phase::Call.as_str())
+            .collect();
+        let phase = match phases.as_slice() {
+            [] => String::new(),
+            phases => format!(" (in {})", phases.join(" and ")),
+        };
+        let head = self.paint.outcome(
+            result.outcome,
+            &format!("── {word} {}{phase}", visible(&result.nodeid)),
+        );
         writeln!(self.out, "\n{head}{}", self.paint.dim(&time))?;
         self.text(text)?;
         for subtest in result.subtests.iter().filter(|subtest| subtest.outcome.is_bad()) {
@@ -164,7 +199,8 @@ impl<W: Write> Screen<W> {
     }
 
     fn collect_failed(&mut self, error: &CollectionError) -> io::Result<()> {
-        if !self.shown.insert(format!("{}\0{}", error.nodeid, error.message)) {
+        let shown = !self.shown.insert(format!("{}\0{}", error.nodeid, error.message));
+        if shown || self.detail == Detail::Summary {
             return Ok(());
         }
         self.progress.clear();
@@ -187,9 +223,9 @@ impl<W: Write> Screen<W> {
         let Some(iteration) = report.iterations.last() else {
             return;
         };
-        // Counted only if it is drawn: rows are many, and each event comes by here.
-        self.progress.draw(|| {
-            let (done, failed) = (iteration.rows.len(), bad(iteration));
+        let failed = self.failed;
+        let counts = || {
+            let done = iteration.rows.len();
             let total = iteration.selected.map(|n| format!("/{n}")).unwrap_or_default();
             let run = match (report.facts.iterations, report.iterations.len()) {
                 (0 | 1, _) => String::new(),
@@ -200,8 +236,9 @@ impl<W: Write> Screen<W> {
             } else {
                 String::new()
             };
-            format!("{run}{done}{total}{failures}  {}", visible(nodeid))
-        });
+            format!("{run}{done}{total}{failures}")
+        };
+        self.progress.set(counts, &visible(nodeid));
     }
 
     /// The end: what failed in one line each, counts, the status and what to do next.
@@ -230,7 +267,8 @@ impl<W: Write> Screen<W> {
             .status(verdict.status, &verdict.status.as_str().replace('_', " "));
         let time = self.paint.dim(&format!("in {}", seconds(report.duration_s)));
         let separator = if counts.is_empty() { "" } else { ": " };
-        writeln!(self.out, "{status}{separator}{counts} {time}")?;
+        let run = self.paint.dim(&format!("· run {}", report.facts.run_id));
+        writeln!(self.out, "{status}{separator}{counts} {time} {run}")?;
         self.notes(
             report,
             iteration,
@@ -243,15 +281,18 @@ impl<W: Write> Screen<W> {
     fn short_list(&mut self, iteration: &Iteration) -> io::Result<()> {
         for row in iteration.rows.iter().filter(|row| row.outcome.is_bad()) {
             let word = self.paint.outcome(row.outcome, &format!("{:<7}", row.outcome));
-            let summary = row
-                .failures
-                .first()
-                .and_then(|f| f.summary.as_deref())
+            let failure = row.failures.first();
+            let summary = failure
+                .and_then(|failure| failure.summary.as_deref())
                 .map(first_line);
             let why = summary
                 .map(|why| self.paint.dim(&format!("  {why}")))
                 .unwrap_or_default();
-            writeln!(self.out, "{word} {}{why}", visible(&row.nodeid))?;
+            let place = failure.and_then(|failure| failure.location.as_ref());
+            let place = place
+                .map(|place| self.paint.dim(&format!("  {place}")))
+                .unwrap_or_default();
+            writeln!(self.out, "{word} {}{place}{why}", visible(&row.nodeid))?;
         }
         for error in &iteration.collection_errors {
             let word = self.paint.outcome(Outcome::Error, "error  ");
@@ -286,7 +327,7 @@ impl<W: Write> Screen<W> {
             .into_iter()
             .filter_map(|outcome| {
                 let number = totals.get(&outcome)?;
-                Some(self.paint.outcome(outcome, &format!("{number} {outcome}")))
+                Some(self.paint.outcome(outcome, &outcome.counted(*number)))
             })
             .collect();
         if iteration.deselected > 0 {

@@ -33,7 +33,7 @@ pub fn base_plan(request: &RunRequest, project: &Project, last: &[String]) -> Re
             "make a virtual environment in the project (`python3 -m venv .venv`), or name one with `--python PATH`",
         )
     })?;
-    let options = option_words(request, last);
+    let options = option_words(request, project, last);
     let step = |number: usize, selectors: Vec<String>| Step {
         name: match number {
             0 => STEP_NAME.to_owned(),
@@ -58,10 +58,15 @@ pub fn base_plan(request: &RunRequest, project: &Project, last: &[String]) -> Re
     })
 }
 
-fn option_words(request: &RunRequest, last: &[String]) -> Vec<String> {
+fn option_words(request: &RunRequest, project: &Project, last: &[String]) -> Vec<String> {
     let mut words = Vec::new();
     if let Some(folder) = &request.cache_dir {
         words.extend(["-o".to_owned(), format!("cache_dir={}", folder.display())]);
+    }
+    let has_key = pytest_version(project).is_some_and(|version| version >= PytestVersion::ASSERTION_VERBOSITY);
+    if request.filters.full_texts && has_key {
+        // Before the suite's own words, which may say otherwise. `-vv` would change what the terminal plug-in prints, too.
+        words.extend(["-o".to_owned(), "verbosity_assertions=2".to_owned()]);
     }
     words.extend(request.option_list("args"));
     // One word each (`-k=…`): as a word of its own an expression could be taken for an option (`-x`) or, since

@@ -55,6 +55,8 @@ pub struct PytestVersion {
 impl PytestVersion {
     /// The first release that reads arguments from an `@file`.
     pub const ARGUMENT_FILES: Self = Self { major: 8, minor: 2 };
+    /// The first release that has a verbosity of its own for assertions.
+    pub const ASSERTION_VERBOSITY: Self = Self { major: 8, minor: 0 };
 
     /// `8.4.2`, `9.0.0rc1`, `7.0`: the first two numbers. `None` for anything else.
     pub fn parse(text: &str) -> Option<Self> {

@@ -149,11 +149,7 @@ impl Totals {
         if self.0.is_empty() {
             return "none ran".to_owned();
         }
-        let words: Vec<String> = self
-            .0
-            .iter()
-            .map(|(outcome, n)| format!("{n} {outcome}"))
-            .collect();
+        let words: Vec<String> = self.0.iter().map(|(outcome, n)| outcome.counted(*n)).collect();
         words.join(", ")
     }
 }

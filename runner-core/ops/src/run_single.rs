@@ -155,7 +155,10 @@ pub async fn run(
 /// What the engine is to do.
 pub(super) async fn spec(workspace: &Workspace, arguments: &Arguments) -> Result<RunSpec, OpError> {
     let common = RunArguments::of_test(&arguments.scope, &arguments.test_id);
-    common.spec(workspace, Tool::RunSingle, Mode::Run).await
+    let mut spec = common.spec(workspace, Tool::RunSingle, Mode::Run).await?;
+    // Whoever asks for one test wants to see what is the matter with it.
+    spec.filters.full_texts = true;
+    Ok(spec)
 }
 
 /// Adds the ids that may have been meant.
