@@ -269,6 +269,21 @@ pub struct RunRequest {
 }
 
 impl RunRequest {
+    /// Whether all of the suite is to run: nothing is selected, filtered or stopped early. What stands behind `--` may
+    /// narrow a run too: it is in the framework's own words, so it is taken to.
+    pub fn is_whole(&self) -> bool {
+        let Filters {
+            keyword,
+            markers,
+            max_failures,
+            extra_args,
+            ..
+        } = &self.filters;
+        let unfiltered =
+            keyword.is_none() && markers.is_none() && max_failures.is_none() && extra_args.is_empty();
+        unfiltered && self.selection.selectors.is_empty()
+    }
+
     /// A request for everything in `cwd`; callers change what they need.
     pub fn new(mode: Mode, cwd: impl Into<PathBuf>, scratch: impl Into<PathBuf>) -> Self {
         Self {

@@ -193,6 +193,8 @@ pub enum ExitMeaning {
     TestsFailed,
     /// "There was nothing to run."
     NoTests,
+    /// Nothing against the tests that ran: a rule over the whole suite was missed, and only a part of it ran.
+    NotOfTests,
     /// Any other code, a signal, or none.
     Other,
 }

@@ -220,8 +220,12 @@ fn completed(iteration: &Iteration, ending: &Ending) -> Verdict {
         return failed_or_broken(iteration, ending);
     }
     match ending.exit {
-        ExitMeaning::Ok if iteration.finished_tests() > 0 => Verdict::plain(Status::Passed),
-        ExitMeaning::Ok | ExitMeaning::NoTests if iteration.finished_tests() == 0 => {
+        ExitMeaning::Ok | ExitMeaning::NotOfTests if iteration.finished_tests() > 0 => {
+            Verdict::plain(Status::Passed)
+        }
+        ExitMeaning::Ok | ExitMeaning::NotOfTests | ExitMeaning::NoTests
+            if iteration.finished_tests() == 0 =>
+        {
             let reason = ending.reason.clone();
             Verdict::because(
                 Status::NoTests,
@@ -230,7 +234,10 @@ fn completed(iteration: &Iteration, ending: &Ending) -> Verdict {
         }
         _ => {
             let fallback = format!("{}, yet no test failed", exit_words(iteration));
-            Verdict::because(Status::Broken, ending.reason.clone().unwrap_or(fallback))
+            Verdict {
+                hint: ending.hint.clone(),
+                ..Verdict::because(Status::Broken, ending.reason.clone().unwrap_or(fallback))
+            }
         }
     }
 }

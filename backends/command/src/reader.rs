@@ -265,7 +265,7 @@ impl Reader {
 fn worse(one: ExitMeaning, other: ExitMeaning) -> ExitMeaning {
     let rank = |meaning: ExitMeaning| match meaning {
         ExitMeaning::NoTests => 0,
-        ExitMeaning::Ok => 1,
+        ExitMeaning::Ok | ExitMeaning::NotOfTests => 1,
         ExitMeaning::TestsFailed => 2,
         ExitMeaning::Other => 3,
     };

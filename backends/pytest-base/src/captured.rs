@@ -20,12 +20,14 @@ pub struct CapturedOutput {
     step: Option<usize>,
     suite_args: Vec<String>,
     caller_args: Vec<String>,
+    partial: bool,
 }
 
 impl CapturedOutput {
     pub fn new(request: &RunRequest) -> Self {
         let workers = request.filters.workers.iter().map(|_| "-n".to_owned());
         Self {
+            partial: !request.is_whole(),
             suite_args: request.option_list("args"),
             caller_args: request
                 .filters
@@ -65,6 +67,11 @@ impl CapturedOutput {
     /// The last lines of standard output, colours removed.
     pub fn stdout(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.stdout.iter().map(String::as_str)
+    }
+
+    /// Only a part of the suite was to run.
+    pub fn is_partial(&self) -> bool {
+        self.partial
     }
 
     /// The suite's `args` hold this word (or this option with a value).

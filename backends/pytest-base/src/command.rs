@@ -63,7 +63,8 @@ fn option_words(request: &RunRequest, project: &Project, last: &[String]) -> Vec
     if let Some(folder) = &request.cache_dir {
         words.extend(["-o".to_owned(), format!("cache_dir={}", folder.display())]);
     }
-    let has_key = pytest_version(project).is_some_and(|version| version >= PytestVersion::ASSERTION_VERBOSITY);
+    let has_key =
+        pytest_version(project).is_some_and(|version| version >= PytestVersion::ASSERTION_VERBOSITY);
     if request.filters.full_texts && has_key {
         // Before the suite's own words, which may say otherwise. `-vv` would change what the terminal plug-in prints, too.
         words.extend(["-o".to_owned(), "verbosity_assertions=2".to_owned()]);

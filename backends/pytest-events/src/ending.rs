@@ -118,7 +118,10 @@ fn finished(session: &Session, exit: &StepExit, said: &CapturedOutput) -> Ending
     }
     let left_out = session.left_out();
     match (&finish.stop, left_out) {
-        (_, 0) => Ending::completed(meaning(exit)),
+        (_, 0) => match &finish.threshold {
+            Some(missed) if exit.code == Some(1) => below_threshold(missed, said),
+            _ => Ending::completed(meaning(exit)),
+        },
         (Some(stop), _) => of(EndingKind::Stopped, exit, stop.as_str()),
         (None, _) if session.is_listing() => Ending::completed(meaning(exit)),
         (None, left_out) => {
@@ -128,6 +131,20 @@ fn finished(session: &Session, exit: &StepExit, said: &CapturedOutput) -> Ending
             of(EndingKind::Cut, exit, reason)
         }
     }
+}
+
+/// A threshold is over the whole suite: where a part of it ran, it says nothing about the tests.
+fn below_threshold(missed: &str, said: &CapturedOutput) -> Ending {
+    let exit = if said.is_partial() {
+        ExitMeaning::NotOfTests
+    } else {
+        ExitMeaning::TestsFailed
+    };
+    let ending = Ending {
+        reason: Some(format!("the coverage threshold was missed: {missed}")),
+        ..Ending::completed(exit)
+    };
+    ending.with_hint("see what is not covered with `get_coverage` (`qaas coverage`), or mend the threshold")
 }
 
 fn of(kind: EndingKind, exit: &StepExit, reason: impl Into<String>) -> Ending {

@@ -90,6 +90,8 @@ pub(crate) struct Finish {
     pub(crate) ended: u64,
     /// Why pytest stopped early, in its own words.
     pub(crate) stop: Option<String>,
+    /// The only failure is that of a coverage threshold: which, in words.
+    pub(crate) threshold: Option<String>,
 }
 
 /// A phase of a test, a subtest, or a collector, that did more than pass.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use pytest_base::CapturedOutput;
 use pytest_base::command::STEP_NAME;
 use runner_core::backend::{BackendError, OutputReader, RunRequest};
-use runner_core::event::{Ending, TestEvent};
+use runner_core::event::{Ending, ExitMeaning, TestEvent};
 use runner_core::model::Phase;
 use runner_core::plan::{Artifacts, Lines, StepExit, Stream};
 
@@ -144,7 +144,12 @@ impl OutputReader for Reader {
                 .find(named)
                 .or_else(|| self.steps.get(&place))
                 .unwrap_or(&silent);
-            endings.push(ending(&step.0, exit, &step.1));
+            let ending = ending(&step.0, exit, &step.1);
+            if let (ExitMeaning::NotOfTests, Some(reason)) = (ending.exit, &ending.reason) {
+                let message = format!("{reason}; this is not judged, since only a part of the tests ran");
+                events.push(TestEvent::Warning { message });
+            }
+            endings.push(ending);
         }
         worst(endings).ok_or_else(|| {
             BackendError::new("crashed", "pytest was never started, so there is nothing to read")

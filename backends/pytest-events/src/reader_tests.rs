@@ -456,3 +456,56 @@ fn dumps_name_the_hanging_test_with_its_phase_and_frames() {
 
 #[path = "reader_properties.rs"]
 mod properties;
+
+#[test]
+fn a_coverage_threshold_is_named_and_is_no_verdict_on_a_part_of_the_suite() {
+    use runner_core::model::Status;
+    use runner_core::selector::{Selection, Selector};
+
+    let mut recording = recorded("9.2.0", "green");
+    let missed = "total coverage of 93.00 is less than fail-under=99";
+    for line in &mut recording.channel {
+        let Ok(mut fact) = serde_json::from_str::<serde_json::Value>(line) else {
+            continue;
+        };
+        if fact["e"] == "finish" {
+            fact["exit"] = 1.into();
+            fact["threshold"] = missed.into();
+            *line = fact.to_string();
+        }
+    }
+    recording.code = Some(1);
+    let verdict = |request: &RunRequest| {
+        let mut reader = Reader::new(request);
+        let mut events = Vec::new();
+        for (stream, line) in recording.lines() {
+            let lines = Lines {
+                step: 0,
+                stream,
+                lines: vec![line],
+            };
+            reader.read(&lines, &mut events);
+        }
+        let exits = [recording.exit()];
+        let ending = reader.finish(&exits, &recording.files(), &mut events).unwrap();
+        fold(events, ending, recording.exit())
+    };
+    let whole = verdict(&request()).verdict();
+    assert_eq!(whole.status, Status::Broken);
+    assert!(whole.reason.unwrap().contains(missed));
+    let part = verdict(&RunRequest {
+        selection: Selection {
+            selectors: vec![Selector::Path {
+                path: "test_a.py".into(),
+            }],
+        },
+        ..request()
+    });
+    assert_eq!(part.status(), Status::Passed);
+    assert!(
+        part.first()
+            .warnings
+            .iter()
+            .any(|warning| warning.contains(missed))
+    );
+}

@@ -374,7 +374,20 @@ class Reporter:
             started=self.started,
             ended=self.ended,
             stop=str(session.shouldfail or session.shouldstop or "") or None,
+            threshold=threshold(session),
         )
+
+
+def threshold(session):
+    """pytest-cov's complaint about the whole suite, where it is the only failure: it counts as a failed test of nobody."""
+    plugin = session.config.pluginmanager.getplugin("_cov")
+    try:
+        total, wanted = plugin.cov_total, plugin.options.cov_fail_under
+        if wanted and total < wanted and session.testsfailed == 1:
+            return "total coverage of %.2f is less than fail-under=%s" % (total, wanted)
+    except Exception:  # no pytest-cov, or one that keeps its figures elsewhere
+        pass
+    return None
 
 
 class Watch:
