@@ -3,6 +3,8 @@
 //! Two types on purpose: a [`TestEvent`] is a backend's voice, what its framework said; a [`RunEvent`] is the
 //! run's, what the engine saw. A report is the fold of the latter ([`crate::report`]).
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::facts::RunFacts;
@@ -58,6 +60,11 @@ pub enum TestEvent {
         worker: Option<String>,
     },
     Coverage(Coverage),
+    /// What ran the tests, as it says itself: a name (`node`, the framework) and its version. A later value of a name
+    /// replaces an earlier one.
+    Environment {
+        values: BTreeMap<String, String>,
+    },
     /// Something the reader of an answer should know: a contradiction, a malformed line, a plug-in in the way.
     Warning {
         message: String,

@@ -313,6 +313,9 @@ pub struct CollectionError {
     pub nodeid: String,
     /// The framework's text.
     pub message: String,
+    /// The one line of it that says what went wrong. `None`: the text's last line, as Python's tracebacks have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<Location>,
 }

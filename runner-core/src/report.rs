@@ -64,6 +64,9 @@ pub struct Iteration {
     pub ending: Option<Ending>,
     pub ended: bool,
     pub coverage: Option<Coverage>,
+    /// What ran the tests, by name: versions, as the framework told them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub environment: BTreeMap<String, String>,
     pub duration_s: f64,
     pub output_tail: String,
     pub warnings: Vec<String>,
@@ -274,6 +277,7 @@ impl Iteration {
                 self.hang(nodeid, *phase, stack.as_ref(), worker.as_ref());
             }
             TestEvent::Coverage(coverage) => self.coverage = Some(coverage.clone()),
+            TestEvent::Environment { values } => self.environment.extend(values.clone()),
             TestEvent::Warning { message } => self.warnings.push(message.clone()),
         }
     }

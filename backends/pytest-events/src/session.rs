@@ -178,6 +178,7 @@ impl Session {
         }
         self.collection_failed = true;
         events.push(TestEvent::CollectFailed(CollectionError {
+            summary: None,
             nodeid,
             message: report.text.or(report.message).unwrap_or_default(),
             location: location(report.at),

@@ -348,6 +348,7 @@ fn add_collectors(collectors: Entries<Collector>, exact: &mut Exact) {
         }
         if collector.failed {
             exact.collection_errors.push(CollectionError {
+                summary: None,
                 nodeid: collector.nodeid,
                 location: pytest_base::text::location(&collector.longrepr),
                 message: collector.longrepr,

@@ -53,12 +53,16 @@ impl Parts {
             return;
         };
         for error in errors.iter_mut().filter_map(Value::as_object_mut) {
+            // The summary is for this list alone.
+            let summary = error.remove("summary");
             let nodeid = error.get("nodeid").and_then(Value::as_str);
             let known = nodeid.is_some_and(|nodeid| self.rows.iter().any(|row| row.nodeid == nodeid));
             let text = error.get("message").and_then(Value::as_str).filter(|_| known);
-            if let Some(last) = text.and_then(|text| text.trim_end().lines().last()) {
-                let last = measure::cut(last.trim_start_matches(['E', ' ']), BRIEF);
-                error.insert("message".to_owned(), Value::String(last));
+            let last = || Some(text?.trim_end().lines().last()?.trim_start_matches(['E', ' ']));
+            let said = summary.as_ref().and_then(Value::as_str).filter(|_| known);
+            if let Some(line) = said.or_else(last) {
+                let line = measure::cut(line, BRIEF);
+                error.insert("message".to_owned(), Value::String(line));
             }
         }
     }

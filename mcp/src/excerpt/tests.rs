@@ -285,6 +285,7 @@ fn thirty_files_that_fail_alike_are_all_named() {
             "ImportError while importing test module '/home/someone/project/tests/test_{number}.py'.\n{}\nE   ModuleNotFoundError: No module named 'nope'",
             "a line of the traceback\n".repeat(12)
         ),
+        summary: None,
         location: None,
     };
     let errors: Vec<_> = (0..30).map(error).collect();
@@ -307,6 +308,7 @@ fn a_collector_that_failed_is_a_row_and_named_once_more() {
     answer.collection_errors = vec![runner_core::model::CollectionError {
         nodeid: "t.py".into(),
         message: text,
+        summary: None,
         location: None,
     }];
     let excerpt = shown(answer, 20_000);

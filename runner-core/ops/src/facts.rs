@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use runner_core::backend::Need;
-use runner_core::facts::RunFacts;
 use runner_core::model::Status;
 use runner_core::registry::Registry;
 use runner_core::report::Report;
@@ -17,7 +16,7 @@ pub struct EnvironmentFacts {
     pub backend: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coverage_backend: Option<String>,
-    /// Versions of the packages that the backends need, where they can be read.
+    /// Versions of the packages that the backends need, where they can be read, and what the framework said of itself.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub versions: BTreeMap<String, String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,7 +65,7 @@ impl EnvironmentFacts {
             suite: facts.suite.clone(),
             backend: facts.backend.clone(),
             coverage_backend: facts.coverage_backend.clone(),
-            versions: versions(facts, registry),
+            versions: versions(report, registry),
             python,
             argv: facts.argv.clone(),
             passed_over: facts.passed_over.clone(),
@@ -84,22 +83,19 @@ impl EnvironmentFacts {
     }
 }
 
-fn versions(facts: &RunFacts, registry: &Registry) -> BTreeMap<String, String> {
-    let Some(interpreter) = &facts.interpreter else {
-        return BTreeMap::new();
-    };
+fn versions(report: &Report, registry: &Registry) -> BTreeMap<String, String> {
+    let facts = &report.facts;
     let names = [Some(&facts.backend), facts.coverage_backend.as_ref()];
     let backends = names.into_iter().flatten().filter_map(|name| registry.get(name));
     let needs = backends.flat_map(|backend| backend.info().needs);
-    needs
-        .filter_map(|need| match need {
-            Need::PythonPackage(name) => {
-                let version = interpreter.package(&name)?.to_owned();
-                Some((name, version))
-            }
-            _ => None,
-        })
-        .collect()
+    let packages = needs.filter_map(|need| match need {
+        Need::PythonPackage(name) => {
+            let version = facts.interpreter.as_ref()?.package(&name)?.to_owned();
+            Some((name, version))
+        }
+        _ => None,
+    });
+    packages.chain(report.first().environment.clone()).collect()
 }
 
 /// The dropped variables whose name stands, as a word, in what failed or in the last output.

@@ -174,6 +174,7 @@ fn a_collector_that_fails_on_every_worker_fails_once_and_counts_as_an_error() {
     let error = TestEvent::CollectFailed(CollectionError {
         nodeid: "x.py".to_owned(),
         message: "ImportError".to_owned(),
+        summary: None,
         location: None,
     });
     let iteration = iteration_of([error.clone(), error, finished("a", Outcome::Passed, None)]);

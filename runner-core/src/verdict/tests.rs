@@ -44,6 +44,7 @@ impl Seen {
             tests.push(TestEvent::CollectFailed(CollectionError {
                 nodeid: (*nodeid).to_owned(),
                 message: "ImportError".to_owned(),
+                summary: None,
                 location: None,
             }));
         }

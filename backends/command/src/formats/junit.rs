@@ -206,6 +206,7 @@ impl State {
                 said.push(ReportItem::Exact(TestEvent::CollectFailed(CollectionError {
                     nodeid: suite.name.clone(),
                     message: joined(&part.message, &part.text),
+                    summary: None,
                     location: None,
                 })));
             }

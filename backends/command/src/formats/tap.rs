@@ -244,6 +244,7 @@ fn row(fields: Fields, point: Point) -> ReportItem {
             return ReportItem::Exact(TestEvent::CollectFailed(CollectionError {
                 nodeid: fields.name,
                 message: row.message.unwrap_or_default(),
+                summary: None,
                 location: None,
             }));
         }

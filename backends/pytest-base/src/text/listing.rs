@@ -86,6 +86,7 @@ impl Listing {
         for (name, block) in names.iter().zip(blocks) {
             let message = block.unwrap_or_default().text;
             events.push(TestEvent::CollectFailed(CollectionError {
+                summary: None,
                 nodeid: (*name).to_owned(),
                 location: failures::location(&message),
                 message,

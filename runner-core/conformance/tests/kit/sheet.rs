@@ -240,6 +240,7 @@ impl Reader {
             "broken" => events.push(TestEvent::CollectFailed(CollectionError {
                 nodeid,
                 message: "cannot be read".to_owned(),
+                summary: None,
                 location: None,
             })),
             "end" => self.end = rest.parse().ok(),

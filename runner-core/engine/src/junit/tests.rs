@@ -128,6 +128,7 @@ fn what_keeps_a_run_from_being_trusted_is_an_error_case() {
     let broken = TestEvent::CollectFailed(CollectionError {
         nodeid: "tests/test_bad.py".to_owned(),
         message: "ImportError: no module".to_owned(),
+        summary: None,
         location: None,
     });
     let text = xml(

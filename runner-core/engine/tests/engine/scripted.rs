@@ -146,6 +146,7 @@ impl OutputReader for Reader {
                 "broken" => events.push(TestEvent::CollectFailed(CollectionError {
                     nodeid,
                     message: "does not import".to_owned(),
+                    summary: None,
                     location: None,
                 })),
                 "stop" => {

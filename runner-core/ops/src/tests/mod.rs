@@ -160,6 +160,7 @@ impl Script {
         self.tell(TestEvent::CollectFailed(CollectionError {
             nodeid: nodeid.into(),
             message: message.into(),
+            summary: None,
             location: None,
         }))
     }

@@ -33,6 +33,7 @@ impl Cleaner {
             TestEvent::Finished(result) | TestEvent::Detailed(result) => self.result(result),
             TestEvent::CollectFailed(error) => {
                 self.text(&mut error.message);
+                self.optional(&mut error.summary);
                 place(error.location.as_mut());
             }
             TestEvent::Hung { stack, worker, .. } => {
@@ -45,6 +46,7 @@ impl Cleaner {
                     .iter_mut()
                     .for_each(|file| make_visible(&mut file.path));
             }
+            TestEvent::Environment { values } => values.values_mut().for_each(|value| self.text(value)),
             TestEvent::Warning { message } => self.text(message),
         }
     }
