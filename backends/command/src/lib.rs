@@ -8,6 +8,7 @@ mod command_line;
 mod coverage;
 mod fault;
 mod formats;
+mod held;
 mod id;
 mod keys;
 mod layout;
@@ -16,8 +17,10 @@ mod presets;
 mod reader;
 mod spec;
 mod table;
+mod tally;
 mod template;
 mod values;
+mod wanted;
 
 use std::sync::Arc;
 

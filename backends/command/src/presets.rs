@@ -18,8 +18,13 @@ const TABLES: [(&str, &str); 6] = [
 ];
 
 /// Programs and reporters of our own that presets lay into the scratch, by the name that a table's `files` gives.
-const FILES: [(&str, &str); 5] = [
+const FILES: [(&str, &str); 10] = [
     ("launch.mjs", include_str!("../presets/launch.mjs")),
+    ("inner.mjs", include_str!("../presets/inner.mjs")),
+    ("frameworks.mjs", include_str!("../presets/frameworks.mjs")),
+    ("script.mjs", include_str!("../presets/script.mjs")),
+    ("files.mjs", include_str!("../presets/files.mjs")),
+    ("tell.cjs", include_str!("../presets/tell.cjs")),
     ("vitest.mjs", include_str!("../presets/vitest.mjs")),
     ("jest.cjs", include_str!("../presets/jest.cjs")),
     ("node-test.mjs", include_str!("../presets/node-test.mjs")),

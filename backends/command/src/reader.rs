@@ -1,19 +1,17 @@
 //! From what the command left to events, and to how it ended.
 
-use std::collections::{BTreeMap, HashMap};
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use runner_core::backend::{BackendError, Mode, OutputReader, RunRequest};
 use runner_core::event::{Ending, EndingKind, ExitMeaning, TestEvent};
-use runner_core::model::{Outcome, TestResult};
 use runner_core::plan::{ArtifactState, Artifacts, Lines, StepExit, Stream};
-use runner_core::selector::Selector;
 
 use crate::formats::{Format, LineReader, ReportItem};
-use crate::id::Fields;
-use crate::layout::{COVERAGE, keyword, report_file, report_name, step_name};
+use crate::layout::{COVERAGE, report_file, report_name, step_name};
 use crate::spec::{ReportPlace, Source, Spec};
+use crate::tally::Tally;
 use crate::template::{Placeholder, Segment};
 
 pub(crate) struct Reader {
@@ -22,6 +20,7 @@ pub(crate) struct Reader {
     scratch: PathBuf,
     spec: Arc<Spec>,
     max_failures: Option<u32>,
+    mode: Mode,
     /// One for each step.
     lines: BTreeMap<usize, Box<dyn LineReader>>,
     tally: Tally,
@@ -37,6 +36,7 @@ impl Reader {
             scratch: request.scratch.clone(),
             spec: Arc::clone(spec),
             max_failures: request.filters.max_failures,
+            mode: request.mode,
             lines: BTreeMap::new(),
             tally: Tally::new(spec, request),
         }
@@ -115,6 +115,7 @@ impl OutputReader for Reader {
                 trouble.get_or_insert(ending);
             }
         }
+        self.tally.end(events);
         self.coverage(files, events);
         if exits.is_empty() {
             let reason = "the command was never started";
@@ -228,17 +229,14 @@ impl Reader {
 
     fn ending(&self, exit: ExitMeaning, events: &mut Vec<TestEvent>) -> Ending {
         let tally = &self.tally;
-        if exit == ExitMeaning::NoTests {
-            let reason = "the framework says that there was nothing to run";
-            return Ending::because(EndingKind::NoTests, exit, reason);
+        if let Some(why) = &tally.closing.broken {
+            return Ending::because(EndingKind::Broken, exit, why);
         }
-        // Frameworks that select by a part of a name, or by file, run neighbours of what was asked for.
-        if tally.kept == 0 && tally.dropped > 0 {
-            let reason = format!(
-                "none of the {} tests that ran is one of those selected",
-                tally.dropped
-            );
-            return Ending::because(EndingKind::NoTests, exit, reason);
+        if let Some(ending) = self.nothing(exit) {
+            return ending;
+        }
+        if let Some(why) = tally.disagreement() {
+            return Ending::because(EndingKind::Cut, exit, why);
         }
         let mut ending = Ending::completed(exit);
         if exit == ExitMeaning::TestsFailed && tally.bad == 0 && tally.dropped_bad > 0 {
@@ -255,9 +253,61 @@ impl Reader {
             && tally.bad >= u64::from(most)
         {
             let reason = format!("stopped after {} failures", tally.bad);
-            ending = Ending::because(EndingKind::Stopped, exit, reason);
+            return Ending::because(EndingKind::Stopped, exit, reason);
         }
-        ending
+        self.with_unreached(ending, events)
+    }
+
+    /// The ending of a run in which none of the tests that were asked for ran, if it is one.
+    fn nothing(&self, exit: ExitMeaning) -> Option<Ending> {
+        let tally = &self.tally;
+        let none = |reason: &str| Some(Ending::because(EndingKind::NoTests, exit, reason));
+        // With several steps one may have had nothing to run: then what it was given is named.
+        if exit == ExitMeaning::NoTests && (tally.kept == 0 || tally.wanted.unreached().is_empty()) {
+            return none("the framework says that there was nothing to run");
+        }
+        if tally.kept > 0 {
+            return None;
+        }
+        // Frameworks that select by a part of a name, or by file, run neighbours of what was asked for.
+        if tally.dropped > 0 {
+            return none(&format!(
+                "none of the {} tests that ran is one of those selected",
+                tally.dropped
+            ));
+        }
+        let reason = tally.closing.none.as_ref().filter(|_| tally.bad == 0)?;
+        none(reason)
+    }
+
+    /// Names what was selected and did not run. Beside tests that passed it keeps the run from being green.
+    fn with_unreached(&self, ending: Ending, events: &mut Vec<TestEvent>) -> Ending {
+        /// How many are named.
+        const MOST_NAMED: usize = 20;
+        let tally = &self.tally;
+        let unreached = tally.wanted.unreached();
+        // An exit that says more than that nothing ran is not explained by it.
+        let unexplained = tally.kept == 0 && ending.exit != ExitMeaning::Ok;
+        if self.mode == Mode::List || unreached.is_empty() || unexplained {
+            return ending;
+        }
+        let more = match unreached.len().saturating_sub(MOST_NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let named = unreached[..unreached.len().min(MOST_NAMED)].join(", ");
+        let of = tally.wanted.count();
+        let reason = format!("of {of} selected, {} did not run: {named}{more}", unreached.len());
+        if tally.bad > 0 {
+            events.push(TestEvent::Warning { message: reason });
+            return ending;
+        }
+        let kind = if tally.kept > 0 {
+            EndingKind::Cut
+        } else {
+            EndingKind::NoTests
+        };
+        Ending::because(kind, ending.exit, reason)
     }
 }
 
@@ -274,194 +324,6 @@ fn worse(one: ExitMeaning, other: ExitMeaning) -> ExitMeaning {
         other
     } else {
         one
-    }
-}
-
-/// Gives tests their ids, drops those that were not selected, and counts.
-struct Tally {
-    spec: Arc<Spec>,
-    cwd: PathBuf,
-    listing: bool,
-    selectors: Vec<Selector>,
-    /// Nextest tells of every ignored test, also of those that the keyword (a part of the name) does not find.
-    part: Option<String>,
-    /// How often an id was finished.
-    seen: HashMap<String, u32>,
-    kept: u64,
-    bad: u64,
-    dropped: u64,
-    dropped_bad: u64,
-}
-
-impl Tally {
-    fn new(spec: &Arc<Spec>, request: &RunRequest) -> Self {
-        let is_keyword = |selector: &Selector| matches!(selector, Selector::Keyword { .. });
-        let selectors = &request.selection.selectors;
-        Self {
-            spec: Arc::clone(spec),
-            cwd: request.cwd.clone(),
-            listing: request.mode == Mode::List,
-            // With a keyword expression among them, what is selected only the framework can tell.
-            selectors: if selectors.iter().any(is_keyword) {
-                Vec::new()
-            } else {
-                selectors.clone()
-            },
-            part: keyword(request)
-                .ok()
-                .flatten()
-                .filter(|_| spec.report.format == Format::LibtestJson),
-            seen: HashMap::new(),
-            kept: 0,
-            bad: 0,
-            dropped: 0,
-            dropped_bad: 0,
-        }
-    }
-
-    fn take(&mut self, said: ReportItem, events: &mut Vec<TestEvent>) {
-        match said {
-            ReportItem::Found(fields) => self.found(fields, events),
-            ReportItem::Started(fields) if self.listing => self.found(fields, events),
-            ReportItem::Started(fields) => {
-                let id = self.id(fields);
-                if self.is_selected(&id) {
-                    let nodeid = self.numbered(&id);
-                    events.push(TestEvent::Started { nodeid, worker: None });
-                }
-            }
-            ReportItem::Finished(fields, _) if self.listing => self.found(fields, events),
-            ReportItem::Finished(fields, row) if self.is_beyond(&fields, row.outcome) => self.dropped += 1,
-            ReportItem::Finished(fields, mut row) => {
-                let id = self.id(fields);
-                row.nodeid = self.numbered(&id);
-                *self.seen.entry(id.clone()).or_default() += 1;
-                self.finished(&id, row, events);
-            }
-            ReportItem::Exact(event) => self.exact(event, events),
-            ReportItem::Warning(message) => events.push(TestEvent::Warning { message }),
-        }
-    }
-
-    fn is_beyond(&self, fields: &Fields, outcome: Outcome) -> bool {
-        let missed = |part: &String| !fields.name.contains(part.as_str());
-        outcome == Outcome::Skipped && self.part.as_ref().is_some_and(missed)
-    }
-
-    fn found(&mut self, fields: Fields, events: &mut Vec<TestEvent>) {
-        let id = self.id(fields);
-        let known = self.seen.entry(id.clone()).or_default();
-        *known += 1;
-        if *known == 1 && self.is_selected(&id) {
-            self.kept += 1;
-            events.push(TestEvent::Found {
-                nodeid: id,
-                location: None,
-            });
-        }
-    }
-
-    fn finished(&mut self, id: &str, mut row: Box<TestResult>, events: &mut Vec<TestEvent>) {
-        let bad = u64::from(row.outcome.is_bad());
-        if !self.is_selected(id) {
-            self.dropped += 1;
-            self.dropped_bad += bad;
-            return;
-        }
-        self.kept += 1;
-        self.bad += bad;
-        if let Some(location) = &mut row.location {
-            location.file = self.relative(&location.file);
-        }
-        events.push(TestEvent::Finished(row));
-    }
-
-    fn exact(&mut self, event: TestEvent, events: &mut Vec<TestEvent>) {
-        match event {
-            TestEvent::Finished(row) => {
-                let id = row.nodeid.clone();
-                self.finished(&id, row, events);
-            }
-            TestEvent::Started { ref nodeid, .. }
-            | TestEvent::Found { ref nodeid, .. }
-            | TestEvent::Entered { ref nodeid, .. }
-            | TestEvent::Reran { ref nodeid, .. }
-                if !self.is_selected(nodeid) => {}
-            TestEvent::CollectFailed(mut error) => {
-                error.nodeid = self.relative(&error.nodeid);
-                self.bad += 1;
-                events.push(TestEvent::CollectFailed(error));
-            }
-            // How many there are is said of all, selected or not.
-            TestEvent::Counted { .. } if !self.selectors.is_empty() => {}
-            other => events.push(other),
-        }
-    }
-
-    fn id(&self, mut fields: Fields) -> String {
-        fields.file = self.relative(&fields.file);
-        self.spec.id.id(&fields)
-    }
-
-    /// The first test of an id has the id itself, the next ones `[2]`, `[3]`, …: as parameters have in most frameworks.
-    fn numbered(&self, id: &str) -> String {
-        match self.seen.get(id) {
-            None | Some(0) => id.to_owned(),
-            Some(before) => format!("{id}[{}]", before + 1),
-        }
-    }
-
-    /// A file as seen from the working folder, if it lies inside.
-    fn relative(&self, file: &str) -> String {
-        // Node names files by URL; what is written on Windows has `\` between parts.
-        let file = file.strip_prefix("file://").unwrap_or(file);
-        let inside = Path::new(file).strip_prefix(&self.cwd);
-        let path = inside.ok().and_then(Path::to_str).unwrap_or(file);
-        let path = path.strip_prefix("./").unwrap_or(path);
-        if path.contains('\\') && !path.contains('/') {
-            path.replace('\\', "/")
-        } else {
-            path.to_owned()
-        }
-    }
-
-    fn is_selected(&self, id: &str) -> bool {
-        if self.selectors.is_empty() {
-            return true;
-        }
-        self.selectors.iter().any(|selector| match selector {
-            Selector::Path { path } => self.is_in(id, path),
-            Selector::Node { .. } => {
-                let word = selector.as_word();
-                // What stands around a selected test (its class, its file) reports only its own failures.
-                stands_for(&word, id) || stands_for(id, &word)
-            }
-            Selector::Keyword { .. } => true,
-        })
-    }
-
-    /// Whether a test is in the selected file or folder, as far as its id tells.
-    fn is_in(&self, id: &str, path: &str) -> bool {
-        if path == "." || !self.spec.id.begins_with_file() {
-            return true;
-        }
-        let file = id.split("::").next().unwrap_or(id);
-        let path = path.strip_prefix("./").unwrap_or(path).trim_end_matches('/');
-        match file.strip_prefix(path) {
-            Some(rest) => rest.is_empty() || rest.starts_with('/'),
-            // A report that names no files: the command itself was given the path.
-            None => !file.contains('/') && !file.contains('.'),
-        }
-    }
-}
-
-/// Whether `id` is the selected id itself, or one of those that it stands for.
-fn stands_for(selected: &str, id: &str) -> bool {
-    let selected = selected.strip_prefix("./").unwrap_or(selected);
-    match id.strip_prefix(selected) {
-        // `a::b` stands for the tests in it, and for those that were numbered or have parameters: `a::b[2]`.
-        Some(more) => more.is_empty() || more.starts_with("::") || more.starts_with('['),
-        None => false,
     }
 }
 

@@ -1,5 +1,6 @@
 use runner_core::backend::TestBackend;
 use runner_core::model::Outcome;
+use runner_core::selector::Selector;
 use serde_json::{Value, json};
 
 use super::*;

@@ -4,8 +4,8 @@ use runner_core::model::{Attempt, Outcome};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::ReportItem;
 use super::row::{add_failure, result, seconds};
+use super::{ReportItem, json};
 use crate::id::Fields;
 
 #[derive(Deserialize)]
@@ -36,7 +36,7 @@ struct Test {
 
 pub(super) fn read(bytes: &[u8], said: &mut Vec<ReportItem>) -> Result<(), String> {
     let report: Report =
-        serde_json::from_slice(bytes).map_err(|error| format!("is no whole CTRF report: {error}"))?;
+        json::from_slice(bytes).map_err(|error| format!("is no whole CTRF report: {error}"))?;
     for test in report.results.tests {
         let outcome = match test.status.as_str() {
             "passed" => Outcome::Passed,

@@ -4,9 +4,10 @@
 //! `{"event": "ended"}`, so that a process that dies midway is not taken for one that went to its end.
 
 use runner_core::event::TestEvent;
+use runner_core::model::TestResult;
 use serde::Deserialize;
 
-use super::{LineReader, ReportItem};
+use super::{Closing, LineReader, ReportItem, json};
 
 /// How many malformed lines are told of.
 const MOST_WARNINGS: usize = 20;
@@ -18,9 +19,28 @@ pub(super) struct Events {
     ended: bool,
 }
 
+/// What only this format has: words that are not final, and the framework's own end.
 #[derive(Deserialize)]
-struct End {
-    event: String,
+#[serde(tag = "event", rename_all = "snake_case")]
+enum Own {
+    Provisional(Box<TestResult>),
+    Running { nodeid: String },
+    Over { nodeid: String },
+    Ended(Closing),
+}
+
+impl Events {
+    fn own(&mut self, own: Own) -> ReportItem {
+        match own {
+            Own::Provisional(row) => ReportItem::Provisional(row),
+            Own::Running { nodeid } => ReportItem::Running(nodeid),
+            Own::Over { nodeid } => ReportItem::Over(nodeid),
+            Own::Ended(closing) => {
+                self.ended = true;
+                ReportItem::Closing(closing)
+            }
+        }
+    }
 }
 
 impl LineReader for Events {
@@ -29,18 +49,18 @@ impl LineReader for Events {
         if line.trim().is_empty() {
             return;
         }
-        match serde_json::from_str::<TestEvent>(line) {
+        match json::from_str::<TestEvent>(line) {
             Ok(event) => said.push(ReportItem::Exact(event)),
-            Err(_) if serde_json::from_str::<End>(line).is_ok_and(|end| end.event == "ended") => {
-                self.ended = true;
-            }
-            Err(error) => {
-                self.malformed += 1;
-                if self.malformed <= MOST_WARNINGS {
-                    let message = format!("line {} of the report is no event: {error}", self.number);
-                    said.push(ReportItem::Warning(message));
+            Err(error) => match json::from_str(line) {
+                Ok(own) => said.push(self.own(own)),
+                Err(_) => {
+                    self.malformed += 1;
+                    if self.malformed <= MOST_WARNINGS {
+                        let message = format!("line {} of the report is no event: {error}", self.number);
+                        said.push(ReportItem::Warning(message));
+                    }
                 }
-            }
+            },
         }
     }
 

@@ -7,7 +7,7 @@ use runner_core::model::{CollectionError, Outcome};
 use serde::Deserialize;
 
 use super::row::{bad, result, seconds};
-use super::{LineReader, ReportItem};
+use super::{LineReader, ReportItem, json};
 use crate::id::Fields;
 
 #[derive(Deserialize)]
@@ -52,7 +52,7 @@ fn keep(text: &mut String, more: &str) {
 
 impl LineReader for GoJson {
     fn line(&mut self, line: &str, said: &mut Vec<ReportItem>) {
-        let Ok(event) = serde_json::from_str::<Line>(line) else {
+        let Ok(event) = json::from_str::<Line>(line) else {
             if !line.trim().is_empty() {
                 keep(&mut self.plain, line);
                 keep(&mut self.plain, "\n");
@@ -116,6 +116,7 @@ impl GoJson {
                 said.push(ReportItem::Exact(TestEvent::CollectFailed(CollectionError {
                     nodeid: package,
                     message: output.trim().to_owned(),
+                    summary: None,
                     location: None,
                 })));
             }

@@ -4,8 +4,8 @@ use runner_core::event::TestEvent;
 use runner_core::model::{CollectionError, Location, Outcome};
 use serde::Deserialize;
 
-use super::ReportItem;
 use super::row::{add_failure, result, seconds};
+use super::{ReportItem, json};
 use crate::id::Fields;
 
 #[derive(Deserialize)]
@@ -44,13 +44,14 @@ struct Line {
 
 pub(super) fn read(bytes: &[u8], said: &mut Vec<ReportItem>) -> Result<(), String> {
     let report: Report =
-        serde_json::from_slice(bytes).map_err(|error| format!("is no whole report of this kind: {error}"))?;
+        json::from_slice(bytes).map_err(|error| format!("is no whole report of this kind: {error}"))?;
     for file in report.test_results {
         if file.status == "failed" && file.assertion_results.is_empty() {
             let message = file.message.clone().unwrap_or_default();
             said.push(ReportItem::Exact(TestEvent::CollectFailed(CollectionError {
                 nodeid: file.name,
                 message: message.trim().to_owned(),
+                summary: None,
                 location: None,
             })));
             continue;

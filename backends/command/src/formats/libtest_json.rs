@@ -4,7 +4,7 @@ use runner_core::model::Outcome;
 use serde::Deserialize;
 
 use super::row::{bad, result, seconds};
-use super::{LineReader, ReportItem};
+use super::{LineReader, ReportItem, json};
 use crate::id::Fields;
 
 #[derive(Deserialize)]
@@ -39,7 +39,7 @@ pub(super) struct LibtestJson {
 impl LineReader for LibtestJson {
     fn line(&mut self, line: &str, said: &mut Vec<ReportItem>) {
         // Other lines are the tests' own prints.
-        let Ok(line) = serde_json::from_str::<Line>(line) else {
+        let Ok(line) = json::from_str::<Line>(line) else {
             return;
         };
         let event = line.event.as_deref().unwrap_or_default();

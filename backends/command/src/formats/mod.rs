@@ -5,6 +5,7 @@ mod ctrf;
 mod events;
 mod go_json;
 mod jest_json;
+mod json;
 mod junit;
 mod libtest_json;
 mod libtest_text;
@@ -150,5 +151,40 @@ pub(crate) enum ReportItem {
     Finished(Fields, Box<TestResult>),
     /// In qaas's own words already.
     Exact(TestEvent),
+    /// A result that the framework may still change.
+    Provisional(Box<TestResult>),
+    /// Something of this id began, which may or may not be a test.
+    Running(String),
+    /// What began has ended, or was no test.
+    Over(String),
+    /// The framework's own end.
+    Closing(Closing),
     Warning(String),
+}
+
+/// What a framework says at its end, to be held against its rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+pub(crate) struct Closing {
+    /// Why there was nothing to run.
+    pub(crate) none: Option<String>,
+    /// Why it could not do its work.
+    pub(crate) broken: Option<String>,
+    /// How many tests passed, as it counts them.
+    pub(crate) passed: Option<u64>,
+    /// How many tests and files failed, as it counts them.
+    pub(crate) failed: Option<u64>,
+}
+
+impl Closing {
+    /// Takes in what a further step says.
+    pub(crate) fn add(&mut self, other: Self) {
+        let sum = |one: Option<u64>, other: Option<u64>| match (one, other) {
+            (Some(one), Some(other)) => Some(one + other),
+            (one, other) => one.or(other),
+        };
+        self.none = self.none.take().or(other.none);
+        self.broken = self.broken.take().or(other.broken);
+        self.passed = sum(self.passed, other.passed);
+        self.failed = sum(self.failed, other.failed);
+    }
 }

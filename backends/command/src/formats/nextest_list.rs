@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::ReportItem;
+use super::{ReportItem, json};
 use crate::id::Fields;
 
 #[derive(Deserialize)]
@@ -23,7 +23,7 @@ struct Suite {
 }
 
 pub(super) fn read(bytes: &[u8], said: &mut Vec<ReportItem>) -> Result<(), String> {
-    let list: List = serde_json::from_slice(bytes).map_err(|error| format!("is no such list: {error}"))?;
+    let list: List = json::from_slice(bytes).map_err(|error| format!("is no such list: {error}"))?;
     for suite in list.rust_suites.into_values() {
         let binary = format!("{}::{}", suite.package_name, suite.binary_name);
         said.extend(suite.testcases.into_keys().map(|name| {

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::ReportItem;
+use super::{ReportItem, json};
 use crate::id::Fields;
 
 #[derive(Deserialize)]
@@ -15,7 +15,7 @@ pub(super) fn read(bytes: &[u8], said: &mut Vec<ReportItem>) -> Result<(), Strin
     // A configuration file may print before it.
     let start = bytes.iter().position(|byte| *byte == b'[').unwrap_or_default();
     let list: Vec<Test> =
-        serde_json::from_slice(&bytes[start..]).map_err(|error| format!("is no such list: {error}"))?;
+        json::from_slice(&bytes[start..]).map_err(|error| format!("is no such list: {error}"))?;
     said.extend(list.into_iter().map(|test| {
         ReportItem::Found(Fields {
             file: test.file,
