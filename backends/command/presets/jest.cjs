@@ -1,81 +1,122 @@
-// Tells of jest's tests as they end, one JSON object a line, on the channel (standard input).
-const { writeSync } = require('node:fs')
-const { relative, sep } = require('node:path')
-const { stripVTControlCharacters } = require('node:util')
-
-function send(event) {
-  let data = Buffer.from(JSON.stringify(event) + '\n')
-  while (data.length > 0) {
-    try {
-      data = data.subarray(writeSync(0, data))
-    } catch (error) {
-      if (error.code !== 'EAGAIN') return
-    }
-  }
-}
-
-const fileOf = (path) => {
-  const inside = relative(process.cwd(), path).split(sep).join('/')
-  return inside.startsWith('../') ? path : inside
-}
+// Tells of jest's tests as they begin and end. Written for jest 29 and 30.
+const { send, fileOf, numbering, folded, summaryOf, failureOf, printed, stripVTControlCharacters } = require('./tell.cjs')
 
 const OUTCOMES = { passed: 'passed', failed: 'failed', pending: 'skipped', todo: 'skipped', skipped: 'skipped', disabled: 'skipped' }
 
-module.exports = class {
+// What jest says of a failure: the reason, what caused it, and the stack.
+function textOf(message, details) {
+  const text = folded(stripVTControlCharacters(String(message ?? '')).trimEnd())
+  const causes = []
+  for (let cause = details?.cause, depth = 0; cause && depth < 5; cause = cause.cause, depth++) {
+    const first = stripVTControlCharacters(String(cause.stack ?? cause.message ?? cause)).split('\n')[0]
+    if (!text.includes(first)) causes.push(`caused by: ${first}`)
+  }
+  if (causes.length === 0) return text
+  const lines = text.split('\n')
+  const stack = lines.findIndex((line) => /^\s*at /.test(line))
+  return [...lines.slice(0, stack < 0 ? lines.length : stack), ...causes, ...(stack < 0 ? [] : lines.slice(stack))].join('\n')
+}
+
+// `● Test suite failed to run` stands above every reason.
+const reasonOf = (text) => stripVTControlCharacters(text).replace(/^\s*● .*\n+/, '').replace(/^ {4}/gm, '').trim()
+
+class Reporter {
   constructor(config) {
-    this.pattern = config.testNamePattern && new RegExp(config.testNamePattern, 'i')
-    this.early = new Map()
-    this.seen = new Map()
+    globalThis.qaasBegan = false
+    this.list = process.env.QAAS_LIST === '1'
+    const keyword = process.env.QAAS_KEYWORD
+    this.pattern = !this.list && keyword ? new RegExp(keyword, 'i') : undefined
+    this.open = new Map()
+    this.counts = { passed: 0, failed: 0 }
+    this.broken = 0
   }
 
-  unique(id) {
-    const count = (this.seen.get(id) ?? 0) + 1
-    this.seen.set(id, count)
-    return count === 1 ? id : `${id}[${count}]`
+  onRunStart() {
+    globalThis.qaasBegan = true
+    const jest = require.resolve('jest/package.json', { paths: [process.argv[1], process.cwd()] })
+    send({ event: 'environment', values: { jest: require(jest).version, node: process.version } })
   }
 
-  finished(path, result) {
-    // What the name pattern leaves out jest reports as skipped.
-    if (result.status === 'pending' && this.pattern && !this.pattern.test(result.fullName)) return
-    const nodeid = this.unique([fileOf(path), ...result.ancestorTitles, result.title].join('::'))
-    const tries = (result.invocations ?? 1) - 1
-    for (let attempt = 1; attempt <= tries; attempt++) {
-      const message = result.retryReasons?.[attempt - 1]
-      send({ event: 'reran', nodeid, attempt: { attempt, outcome: 'failed', message: message && stripVTControlCharacters(message) } })
-    }
-    const event = { event: 'finished', nodeid, outcome: OUTCOMES[result.status] ?? 'error' }
-    if (typeof result.duration === 'number') event.duration_s = result.duration / 1000
-    if (event.outcome === 'failed') {
-      event.failures = result.failureMessages.map((message) => {
-        const text = stripVTControlCharacters(message)
-        return { phase: 'call', text, summary: text.split('\n')[0] }
-      })
-      event.message = event.failures.map((failure) => failure.text).join('\n')
-    }
-    send(event)
+  file(test) {
+    const { displayName } = test.context?.config ?? {}
+    const project = typeof displayName === 'object' ? displayName?.name : displayName
+    return project ? `${fileOf(test.path)}::|${project}|` : fileOf(test.path)
   }
 
+  key(test, { ancestorTitles, title }) {
+    return [this.file(test), ...ancestorTitles, title].join('::')
+  }
+
+  // While a file runs: whether the next test of a name is a namesake or a further try is known at its end.
+  onTestCaseStart(test, info) {
+    const key = this.key(test, info)
+    const open = this.open.get(key) ?? { number: 0, outcome: undefined }
+    if (open.outcome !== 'failed') open.number += 1
+    this.open.set(key, open)
+    if (!this.list) send({ event: 'started', nodeid: this.numbered(key, open.number) })
+  }
+
+  numbered(key, number) {
+    return number > 1 ? `${key}[${number}]` : key
+  }
+
+  // No verdict yet: a test may be run again, and an error after its end makes it fail. The file's own results decide.
   onTestCaseResult(test, result) {
-    const key = JSON.stringify([test.path, result.ancestorTitles, result.title])
-    this.early.set(key, (this.early.get(key) ?? 0) + 1)
-    this.finished(test.path, result)
+    if (this.list) return
+    const key = this.key(test, result)
+    const open = this.open.get(key) ?? { number: 1 }
+    open.outcome = OUTCOMES[result.status] ?? 'error'
+    const row = this.row(this.numbered(key, open.number), test, result)
+    if (row) send({ ...row, event: 'provisional' })
   }
 
-  // A file's results all at once: those that did not come one by one, and what kept the file from running.
+  row(nodeid, test, result) {
+    // What the name pattern leaves out jest reports as skipped.
+    if (result.status === 'pending' && this.pattern && !this.pattern.test(result.fullName)) return undefined
+    const row = { event: 'finished', nodeid, outcome: OUTCOMES[result.status] ?? 'error' }
+    if (typeof result.duration === 'number') row.duration_s = result.duration / 1000
+    if (result.location) row.location = { file: fileOf(test.path), line: result.location.line }
+    if (row.outcome !== 'failed') return row
+    const texts = result.failureMessages.map((message, at) => textOf(message, result.failureDetails?.[at]))
+    row.failures = texts.map(failureOf)
+    row.message = texts.join('\n\n')
+    return row
+  }
+
   onTestResult(test, result) {
-    for (const one of result.testResults) {
-      const key = JSON.stringify([test.path, one.ancestorTitles, one.title])
-      const early = this.early.get(key) ?? 0
-      if (early > 0) this.early.set(key, early - 1)
-      else this.finished(test.path, one)
-    }
+    const output = (result.console ?? []).map(({ message, type }) => `${type === 'log' ? '' : `${type}: `}${message}\n`)
+    process.stdout.write(output.join(''))
+    const unique = numbering()
+    for (const one of result.testResults) this.finished(unique(this.key(test, one)), test, one, output)
     if (result.testExecError || (result.failureMessage && result.testResults.length === 0)) {
-      const message = stripVTControlCharacters(result.failureMessage ?? String(result.testExecError.message))
-      send({ event: 'collect_failed', nodeid: fileOf(test.path), message: message.trim() })
+      const message = folded(reasonOf(result.failureMessage || String(result.testExecError?.stack ?? result.testExecError?.message)))
+      this.broken += 1
+      send({ event: 'collect_failed', nodeid: this.file(test), message, summary: summaryOf(message) })
     }
   }
 
-  onRunComplete() {
-    send({ event: 'ended' })
+  finished(nodeid, test, result, output) {
+    if (this.list) {
+      const location = result.location ? { file: fileOf(test.path), line: result.location.line } : undefined
+      return send({ event: 'found', nodeid, location })
+    }
+    const row = this.row(nodeid, test, result)
+    if (!row) return undefined
+    for (let attempt = 1; attempt < (result.invocations ?? 1); attempt++) {
+      const message = result.retryReasons?.[attempt - 1]
+      send({ event: 'reran', nodeid, attempt: { attempt, outcome: 'failed', message: message && textOf(message) } })
+    }
+    // jest tells what a file printed, not which of its tests did.
+    if (row.outcome === 'failed' && output.length > 0) row.output = `printed by the tests of ${fileOf(test.path)}:\n${printed(output)}`
+    this.counts[row.outcome] = (this.counts[row.outcome] ?? 0) + 1
+    return send(row)
+  }
+
+  onRunComplete(contexts, results) {
+    const totals = this.list ? {} : { passed: results.numPassedTests, failed: results.numFailedTests + results.numRuntimeErrorTestSuites }
+    const why = results.runExecError && reasonOf(String(results.runExecError.message ?? results.runExecError))
+    send({ event: 'ended', ...totals, ...(why ? { broken: why } : {}) })
   }
 }
+
+module.exports = Reporter
