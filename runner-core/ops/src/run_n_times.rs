@@ -113,7 +113,7 @@ pub struct Answer {
     /// Of them, those that reached the test.
     pub valid: u32,
     pub passed: u32,
-    /// Reached the test and did not pass (a skip too).
+    /// Reached the test, which failed, was in error, did not end or crashed. A skip or an expected failure is neither.
     pub failed: u32,
     /// Share of the valid runs whose outcome differs from the majority's, 4 digits.
     pub flake_rate: f64,
@@ -226,7 +226,7 @@ pub(super) fn answer(workspace: &Workspace, report: &Report) -> Result<Answer, O
         runs: outcomes.len() as u32,
         valid: tally.valid,
         passed: tally.passed,
-        failed: tally.valid - tally.passed,
+        failed: tally.failed,
         flake_rate: round(disagree, 4),
         majority_outcome: majority,
         counts: tally.counts,
@@ -268,6 +268,7 @@ fn is_done(report: &Report, iteration: &Iteration) -> bool {
 struct Tally {
     valid: u32,
     passed: u32,
+    failed: u32,
     counts: BTreeMap<&'static str, u32>,
     /// The most frequent outcome among the valid runs, the first one seen where several are; and how often.
     majority: Option<(SingleOutcome, u32)>,
@@ -285,7 +286,9 @@ impl Tally {
             .clone()
             .map(|&outcome| (outcome, count(outcome)))
             .reduce(|best, next| if next.1 > best.1 { next } else { best });
+        let failed = outcomes.iter().filter(|outcome| outcome.is_bad()).count() as u32;
         Self {
+            failed,
             valid: valid.count() as u32,
             passed: count(SingleOutcome::Finished(Outcome::Passed)),
             majority,
@@ -358,7 +361,9 @@ impl ToolAnswer for Answer {
         let runs = words::count(self.runs, "run");
         let mut sentences = vec![format!(
             "{} over {runs}: {} passed, {} did not.",
-            self.test_id, self.passed, self.failed
+            self.test_id,
+            self.passed,
+            self.valid - self.passed
         )];
         let majority = self.majority_outcome.as_str();
         if self.flake_rate == 0.0 {

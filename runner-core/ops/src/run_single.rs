@@ -128,6 +128,15 @@ impl SingleOutcome {
         }
     }
 
+    /// Whether it says that something is wrong with the test.
+    pub fn is_bad(self) -> bool {
+        match self {
+            Self::Finished(outcome) => outcome.is_bad(),
+            Self::Timeout | Self::Crashed => true,
+            Self::NotCollected => false,
+        }
+    }
+
     /// Whether the test began.
     pub fn reached(self) -> bool {
         self != Self::NotCollected
