@@ -358,3 +358,20 @@ pub struct Coverage {
     pub percent: Option<f64>,
     pub files: Vec<FileCoverage>,
 }
+
+impl Coverage {
+    /// The share of these files together, 0 to 100: of their lines, and of their branches where they were measured with
+    /// them. `None` without a file.
+    pub fn percent_of(files: &[FileCoverage]) -> Option<f64> {
+        let covered = files
+            .iter()
+            .map(|file| file.covered_lines + file.covered_branches);
+        let all: u64 = files.iter().map(|file| file.statements + file.branches).sum();
+        let share = match all {
+            // Files without anything to cover are covered.
+            0 => 100.0,
+            all => covered.sum::<u64>() as f64 * 100.0 / all as f64,
+        };
+        (!files.is_empty()).then_some(share)
+    }
+}

@@ -44,7 +44,11 @@ impl CoverageFormat {
             Self::CoveragePy => coverage_py(bytes, &mut files)?,
         }
         let mut merged = Files::new();
-        for (path, hits) in files {
+        for (path, mut hits) in files {
+            // Tools that write these two tell the share of lines and that of branches apart; coverage.py has one of both.
+            if self != Self::CoveragePy {
+                hits.branches.clear();
+            }
             let into = merged.entry(relative(&path, cwd)).or_default();
             for (line, count) in hits.lines {
                 *into.lines.entry(line).or_default() += count;
@@ -66,13 +70,8 @@ fn relative(path: &str, cwd: &Path) -> String {
 
 fn total(files: Files) -> Coverage {
     let files: Vec<FileCoverage> = files.into_iter().map(|(path, hits)| file(path, &hits)).collect();
-    let covered: u64 = files
-        .iter()
-        .map(|file| file.covered_lines + file.covered_branches)
-        .sum();
-    let all: u64 = files.iter().map(|file| file.statements + file.branches).sum();
     Coverage {
-        percent: (!files.is_empty()).then(|| percent(covered, all)),
+        percent: Coverage::percent_of(&files),
         files,
     }
 }
@@ -297,7 +296,7 @@ mod tests {
                     SF:src\\a.js\nDA:2,1\nDA:3,0\nend_of_record\n";
         assert_eq!(
             read(CoverageFormat::Lcov, text).unwrap(),
-            ["src/a.js 60% 2/3 1/2 missing [3]"]
+            ["src/a.js 67% 2/3 0/0 missing [3]"]
         );
         assert!(
             read(CoverageFormat::Lcov, "SF:a\nDA:1,1\n")
@@ -320,7 +319,7 @@ mod tests {
             </class></classes></package></packages></coverage>"#;
         assert_eq!(
             read(CoverageFormat::Cobertura, text).unwrap(),
-            ["lib/a.py 50% 1/2 1/2 missing [2]"]
+            ["lib/a.py 50% 1/2 0/0 missing [2]"]
         );
         assert!(read(CoverageFormat::Cobertura, &text[..200]).is_err());
         let entity = text.replace("SYSTEM \"coverage-04.dtd\"", "[<!ENTITY a \"b\">]");

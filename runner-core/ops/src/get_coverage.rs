@@ -355,6 +355,9 @@ pub(super) fn keep_wanted(answer: &mut Answer, wanted: &[String]) -> Result<(), 
         .measured
         .files
         .retain(|file| wanted.iter().any(|path| below(&file.path, path)));
+    // The whole is that of the files asked for: a tool may have measured more.
+    answer.measured.percent = Coverage::percent_of(&answer.measured.files);
+    answer.overall_percent = answer.measured.percent.map(|percent| round(percent, 2));
     Ok(())
 }
 

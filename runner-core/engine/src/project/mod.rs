@@ -15,6 +15,7 @@ mod skip;
 mod suites;
 #[cfg(test)]
 mod test_backend;
+mod workspace;
 
 pub use ask::ask;
 pub use choose::{Choice, choose_backend};

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::{nested, skip};
+use super::{nested, skip, workspace};
 use crate::config::{Settings, Suite};
 use runner_core::backend::{BackendInfo, Capability};
 use runner_core::registry::{Detection, Marker, Registry};
@@ -34,6 +34,9 @@ fn detect(folder: &Path, registry: &Registry) -> Vec<Suite> {
     }
     for detection in registry.detections() {
         found.extend(detected(folder, detection));
+    }
+    if found.is_empty() {
+        found = deeper(folder, registry.detections());
     }
     // A Python project whose tests are named in no way that is known, or that has none yet: better asked than refused.
     if found.is_empty() && has_python(folder) {
@@ -80,64 +83,104 @@ pub fn suite_name(from: &str, taken: &mut BTreeSet<String>) -> String {
     free
 }
 
-/// The suite of a detection in `folder`, else those in the folders directly below it.
+/// The suite of a detection in `folder`, else those in the folders directly below it and in the packages of its workspace.
 fn detected(folder: &Path, detection: &Detection) -> Vec<Suite> {
-    let suite = |name: String, dir: PathBuf| {
-        let mut suite = Suite::new(name, detection.backends.clone());
-        suite.dir = dir;
-        suite.detected = true;
-        suite
+    let marker = &detection.marker;
+    let members = workspace::members(folder);
+    let here = marked(folder, marker);
+    let mut below: Vec<PathBuf> = if here {
+        Vec::new()
+    } else {
+        skip::own_folders(folder)
     };
-    if marked(folder, &detection.marker) {
-        return vec![suite(detection.suite.clone(), PathBuf::from("."))];
+    below.extend(members);
+    below.retain(|below| marked(below, marker));
+    // The root of a workspace may keep a package for its members, and run nothing itself.
+    if here && (below.is_empty() || runs_itself(folder, marker)) {
+        return vec![suite_in(folder, folder, detection.suite.clone(), detection)];
     }
-    let below: Vec<PathBuf> = skip::own_folders(folder)
-        .into_iter()
-        .filter(|below| marked(below, &detection.marker))
-        .filter_map(|below| below.file_name().map(PathBuf::from))
-        .collect();
-    let alone = below.len() == 1;
-    let name = |dir: &Path| {
-        if alone {
-            detection.suite.clone()
-        } else {
-            format!("{}-{}", detection.suite, dir.display())
+    below.sort();
+    below.dedup();
+    suites_in(folder, below, detection)
+}
+
+/// One suite for each folder, named after it where there are several.
+fn suites_in(root: &Path, folders: Vec<PathBuf>, detection: &Detection) -> Vec<Suite> {
+    let alone = folders.len() == 1;
+    let name = |folder: &Path| {
+        let inside = folder.strip_prefix(root).unwrap_or(folder);
+        match alone {
+            true => detection.suite.clone(),
+            false => format!("{}-{}", detection.suite, inside.display()).replace('/', "-"),
         }
     };
-    below.into_iter().map(|dir| suite(name(&dir), dir)).collect()
+    let folders = folders.into_iter();
+    folders
+        .map(|folder| suite_in(root, &folder, name(&folder), detection))
+        .collect()
+}
+
+fn suite_in(root: &Path, folder: &Path, name: String, detection: &Detection) -> Suite {
+    let mut suite = Suite::new(name, detection.backends.clone());
+    let inside = folder.strip_prefix(root).unwrap_or(folder);
+    suite.dir = if inside.as_os_str().is_empty() {
+        PathBuf::from(".")
+    } else {
+        inside.to_owned()
+    };
+    suite.detected = true;
+    suite
+}
+
+fn runs_itself(folder: &Path, marker: &Marker) -> bool {
+    match marker {
+        Marker::NodePackage(package) => {
+            let facts = workspace::package_json(folder).unwrap_or_default();
+            workspace::runs(folder, &facts, package)
+        }
+        Marker::File(_) | Marker::NodeScript(_) => true,
+    }
+}
+
+/// Looks deeper, nearest folders first, where nothing was found at the top: a package of a repository that is no workspace.
+fn deeper(root: &Path, detections: &[Detection]) -> Vec<Suite> {
+    const MOST_FOLDERS: usize = 2_000;
+    let mut found: Vec<Vec<PathBuf>> = vec![Vec::new(); detections.len()];
+    let mut folders = std::collections::VecDeque::from([root.to_owned()]);
+    let mut seen = 0;
+    while let Some(folder) = folders.pop_front() {
+        seen += 1;
+        if seen > MOST_FOLDERS {
+            break;
+        }
+        let here = found.iter_mut().zip(detections);
+        let here = here.filter(|(_, detection)| marked(&folder, &detection.marker));
+        let mut own = false;
+        for (found, _) in here {
+            found.push(folder.clone());
+            own = true;
+        }
+        if !own {
+            folders.extend(skip::own_folders(&folder));
+        }
+    }
+    let pairs = found.into_iter().zip(detections);
+    pairs
+        .flat_map(|(folders, detection)| suites_in(root, folders, detection))
+        .collect()
 }
 
 fn marked(folder: &Path, marker: &Marker) -> bool {
+    let facts = || workspace::package_json(folder).unwrap_or_default();
     match marker {
         Marker::File(name) => folder.join(name).is_file(),
-        Marker::NodePackage(package) => depends_on(&folder.join("package.json"), package),
-        Marker::NodeScript(words) => has_script(&folder.join("package.json"), words),
+        // A member of a workspace may use what its root has installed.
+        Marker::NodePackage(package) => {
+            let facts = facts();
+            workspace::depends_on(&facts, package) || workspace::has_script(&facts, package)
+        }
+        Marker::NodeScript(words) => workspace::has_script(&facts(), words),
     }
-}
-
-fn has_script(package_json: &Path, words: &str) -> bool {
-    let text = read_small(package_json).unwrap_or_default();
-    let Ok(value) = serde_json::from_str::<serde_json::Value>(&text) else {
-        return false;
-    };
-    let scripts = value["scripts"].as_object().into_iter().flatten();
-    scripts
-        .filter_map(|(_, script)| script.as_str())
-        .any(|script| script.contains(words))
-}
-
-fn depends_on(package_json: &Path, package: &str) -> bool {
-    let text = read_small(package_json).unwrap_or_default();
-    let Ok(value) = serde_json::from_str::<serde_json::Value>(&text) else {
-        return false;
-    };
-    let lists = [
-        "dependencies",
-        "devDependencies",
-        "optionalDependencies",
-        "peerDependencies",
-    ];
-    lists.iter().any(|list| value[list].get(package).is_some())
 }
 
 /// The suite that serves Python tests with every registered backend that can, in the registry's order.
