@@ -28,7 +28,6 @@ class Reporter {
     this.pattern = !this.list && keyword ? new RegExp(keyword, 'i') : undefined
     this.open = new Map()
     this.counts = { passed: 0, failed: 0 }
-    this.broken = 0
   }
 
   onRunStart() {
@@ -47,12 +46,18 @@ class Reporter {
     return [this.file(test), ...ancestorTitles, title].join('::')
   }
 
+  // A file is named as what runs until a test in it is known to.
+  onTestFileStart(test) {
+    send({ event: 'running', nodeid: this.file(test) })
+  }
+
   // While a file runs: whether the next test of a name is a namesake or a further try is known at its end.
   onTestCaseStart(test, info) {
     const key = this.key(test, info)
     const open = this.open.get(key) ?? { number: 0, outcome: undefined }
     if (open.outcome !== 'failed') open.number += 1
     this.open.set(key, open)
+    send({ event: 'over', nodeid: this.file(test) })
     if (!this.list) send({ event: 'started', nodeid: this.numbered(key, open.number) })
   }
 
@@ -84,13 +89,13 @@ class Reporter {
   }
 
   onTestResult(test, result) {
+    send({ event: 'over', nodeid: this.file(test) })
     const output = (result.console ?? []).map(({ message, type }) => `${type === 'log' ? '' : `${type}: `}${message}\n`)
     process.stdout.write(output.join(''))
     const unique = numbering()
     for (const one of result.testResults) this.finished(unique(this.key(test, one)), test, one, output)
     if (result.testExecError || (result.failureMessage && result.testResults.length === 0)) {
       const message = folded(reasonOf(result.failureMessage || String(result.testExecError?.stack ?? result.testExecError?.message)))
-      this.broken += 1
       send({ event: 'collect_failed', nodeid: this.file(test), message, summary: summaryOf(message) })
     }
   }

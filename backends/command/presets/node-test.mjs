@@ -8,15 +8,16 @@ import { createRequire } from 'node:module'
 const { send, fileOf, numbering, folded, textOf, summaryOf, failureOf, printed } = createRequire(import.meta.url)('./tell.cjs')
 
 const files = new Map()
-const counts = { passed: 0, failed: 0 }
 const totals = {}
+// What Node says of activity after a test's end: versions before 22 do not say in which file.
+const late = []
 
 // What is known of one file.
 function fileState(path) {
   const file = fileOf(path ?? '')
   if (!files.has(file)) {
     files.set(file, {
-      file, unique: numbering(), early: numbering(), names: [], running: [], waiting: new Map(), printed: [], errors: [], said: [], tests: 0, bad: [],
+      file, unique: numbering(), early: numbering(), names: [], running: [], waiting: new Map(), printed: [], errors: [], tests: 0, bad: [],
     })
   }
   return files.get(file)
@@ -55,8 +56,12 @@ function completed(data) {
 }
 
 // A file's process is gone: what it began or meant to begin and gave no result of will have none.
-function closed(state) {
+function closed(state, data) {
   send({ event: 'over', nodeid: state.file })
+  if (state.tests === 0) {
+    // Node keeps the results of a file until all files before it have ended. That it went well or not is known now.
+    send({ event: 'provisional', nodeid: state.file, outcome: data.details?.passed ? 'passed' : 'failed', phase: 'collect' })
+  }
   for (const { path } of state.running) send({ event: 'started', nodeid: [state.file, ...path].join('::') })
   for (const names of state.waiting.values()) send({ event: 'started', nodeid: [state.file, ...names].join('::') })
   state.running = []
@@ -65,11 +70,6 @@ function closed(state) {
   // Node tells what a file printed, not which of its tests did.
   if (output) for (const row of state.bad) send({ event: 'detailed', ...row, output: `printed by the tests of ${state.file}:\n${output}` })
   return undefined
-}
-
-const causeOf = (error) => {
-  const cause = error?.code === 'ERR_TEST_FAILURE' ? error.cause ?? error : error
-  return typeof cause === 'string' ? new Error(cause, {}) : cause
 }
 
 function reasonOf(error) {
@@ -108,10 +108,10 @@ function ended(data, passed) {
   const state = fileState(data.file)
   if (isFile(data)) return passed ? silent(state, data) : broken(state, data)
   const names = [...state.names.slice(0, data.nesting), data.name]
+  if (state.tests === 0) send({ event: 'over', nodeid: state.file })
   state.tests += 1
   const row = rowOf(state.unique([state.file, ...names].join('::')), data, passed)
   if (!row) return undefined
-  counts[row.outcome] = (counts[row.outcome] ?? 0) + 1
   if (row.outcome === 'failed' || row.outcome === 'error') state.bad.push({ nodeid: row.nodeid, outcome: row.outcome })
   return send(row)
 }
@@ -126,12 +126,9 @@ function silent(state, data) {
   } catch {}
   if (/\bnode:test\b/.test(text)) {
     const message = 'the file ended with exit code 0 before any of its tests had a result'
-    counts.failed += 1
-    counts.passed -= 1
     send({ event: 'collect_failed', nodeid: state.file, message, summary: message })
   } else {
-    const row = { event: 'finished', nodeid: state.file, outcome: 'passed', duration_s: (data.details?.duration_ms ?? 0) / 1000 }
-    send(row)
+    send({ event: 'finished', nodeid: state.file, outcome: 'passed', duration_s: (data.details?.duration_ms ?? 0) / 1000 })
   }
 }
 
@@ -139,7 +136,8 @@ function silent(state, data) {
 function broken(state, data) {
   const { exitCode, signal } = data.details?.error ?? {}
   const how = signal ? `was ended by ${signal}` : `exited with ${exitCode ?? 'no code'}`
-  const text = [...state.said, state.errors.join('')].join('\n').replace(/\n*Node\.js v[\d.]+\s*$/, '').trim()
+  const said = late.filter((message) => message.includes(` at ${state.file}:`))
+  const text = [...said, state.errors.join('')].join('\n').replace(/\n*Node\.js v[\d.]+\s*$/, '').trim()
   const lines = text.split('\n')
   const first = lines.findIndex((line) => /^(Uncaught )?[\w$]*(Error|Exception)\b.*/.test(line))
   const reason = first > 0 ? [...lines.slice(first), ...lines.slice(0, first)].join('\n') : text
@@ -161,7 +159,7 @@ function prints(data, list) {
 function diagnosed(data) {
   const total = data.file ? undefined : /^(pass|fail|cancelled|tests) (\d+)$/.exec(data.message)
   if (total) totals[total[1]] = Number(total[2])
-  else if (data.nesting === 0 && data.file && /generated asynchronous activity/.test(data.message)) fileState(data.file).said.push(data.message)
+  else if (/generated asynchronous activity/.test(data.message)) late.push(data.message)
 }
 
 const HANDLERS = {

@@ -32,6 +32,11 @@ export default class {
     return project ? `${fileOf(module.moduleId)}::|${project}|` : fileOf(module.moduleId)
   }
 
+  // A file is named as what runs until a test in it is known to: a test that never gives its thread back tells nothing.
+  onTestModuleQueued(module) {
+    send({ event: 'running', nodeid: this.file(module) })
+  }
+
   // A file's ids are made when it is collected, in the file's order: tests that run at once end in any.
   onTestModuleCollected(module) {
     const unique = numbering()
@@ -51,7 +56,9 @@ export default class {
   }
 
   onTestCaseReady(test) {
-    if (!this.list) send({ event: 'started', nodeid: this.id(test) })
+    if (this.list) return
+    send({ event: 'over', nodeid: this.file(test.module) })
+    send({ event: 'started', nodeid: this.id(test) })
   }
 
   onTestCaseResult(test) {
@@ -113,6 +120,7 @@ export default class {
   }
 
   onTestModuleEnd(module) {
+    send({ event: 'over', nodeid: this.file(module) })
     this.wrong(this.file(module), module.errors?.() ?? [])
   }
 

@@ -1,5 +1,7 @@
 //! What a report says before it is sure: believed only if the framework never came to its own end.
 
+use std::collections::HashMap;
+
 use runner_core::model::TestResult;
 
 /// Results that the framework may still change (a test that is run again, an error after a test's end), and what began
@@ -7,38 +9,28 @@ use runner_core::model::TestResult;
 /// that was cut this is the best there is.
 #[derive(Default)]
 pub(crate) struct Held {
-    provisional: Vec<Box<TestResult>>,
-    running: Vec<String>,
+    /// By id, each with its place in the order of arrival.
+    provisional: HashMap<String, (u64, TestResult)>,
+    running: HashMap<String, u64>,
+    arrived: u64,
 }
 
 impl Held {
-    pub(crate) fn provisional(&mut self, row: Box<TestResult>) {
-        self.over(&row.nodeid);
-        match self
-            .provisional
-            .iter_mut()
-            .find(|known| known.nodeid == row.nodeid)
-        {
-            Some(known) => *known = row,
-            None => self.provisional.push(row),
-        }
+    pub(crate) fn provisional(&mut self, row: TestResult) {
+        self.arrived += 1;
+        self.running.remove(&row.nodeid);
+        self.provisional.insert(row.nodeid.clone(), (self.arrived, row));
     }
 
     pub(crate) fn running(&mut self, nodeid: String) {
-        if !self.running.contains(&nodeid) {
-            self.running.push(nodeid);
-        }
+        self.arrived += 1;
+        self.running.entry(nodeid).or_insert(self.arrived);
     }
 
-    /// What began has ended, or was no test.
+    /// The last word on it was said, or it was no test.
     pub(crate) fn over(&mut self, nodeid: &str) {
-        self.running.retain(|running| running != nodeid);
-    }
-
-    /// The last word on a test.
-    pub(crate) fn settle(&mut self, nodeid: &str) {
-        self.over(nodeid);
-        self.provisional.retain(|known| known.nodeid != nodeid);
+        self.running.remove(nodeid);
+        self.provisional.remove(nodeid);
     }
 
     /// The framework's own end: nothing is left to be guessed.
@@ -46,9 +38,19 @@ impl Held {
         *self = Self::default();
     }
 
-    /// What is left of a framework that never came to its end: results, and what was running.
-    pub(crate) fn take(&mut self) -> (Vec<Box<TestResult>>, Vec<String>) {
-        let Self { provisional, running } = std::mem::take(self);
-        (provisional, running)
+    /// What is left of a framework that never came to its end: results, and what was running, in order of arrival.
+    pub(crate) fn take(&mut self) -> (Vec<TestResult>, Vec<String>) {
+        let Self {
+            provisional, running, ..
+        } = std::mem::take(self);
+        let mut rows: Vec<(u64, TestResult)> = provisional.into_values().collect();
+        rows.sort_by_key(|(arrived, _)| *arrived);
+        let mut running: Vec<(u64, String)> =
+            running.into_iter().map(|(id, arrived)| (arrived, id)).collect();
+        running.sort_unstable();
+        (
+            rows.into_iter().map(|(_, row)| row).collect(),
+            running.into_iter().map(|(_, nodeid)| nodeid).collect(),
+        )
     }
 }

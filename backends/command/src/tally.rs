@@ -74,7 +74,7 @@ impl Tally {
                 self.finished(&id, row, events);
             }
             ReportItem::Exact(event) => self.exact(event, events),
-            ReportItem::Provisional(row) => self.held.provisional(row),
+            ReportItem::Provisional(row) => self.held.provisional(*row),
             ReportItem::Running(nodeid) => self.held.running(nodeid),
             ReportItem::Over(nodeid) => self.held.over(&nodeid),
             ReportItem::Closing(closing) => {
@@ -90,7 +90,7 @@ impl Tally {
         let (rows, running) = self.held.take();
         for row in rows {
             let id = row.nodeid.clone();
-            self.finished(&id, row, events);
+            self.finished(&id, Box::new(row), events);
         }
         let running = running.into_iter().filter(|nodeid| self.wanted.has(nodeid));
         events.extend(running.map(|nodeid| TestEvent::Started { nodeid, worker: None }));
@@ -137,7 +137,7 @@ impl Tally {
     fn finished(&mut self, id: &str, mut row: Box<TestResult>, events: &mut Vec<TestEvent>) {
         let bad = u64::from(row.outcome.is_bad());
         self.passed += u64::from(row.outcome == Outcome::Passed);
-        self.held.settle(&row.nodeid);
+        self.held.over(&row.nodeid);
         if !self.wanted.has(id) {
             self.dropped += 1;
             self.dropped_bad += bad;
@@ -166,6 +166,7 @@ impl Tally {
             TestEvent::CollectFailed(mut error) => {
                 error.nodeid = self.relative(&error.nodeid);
                 self.wanted.reach_below(&error.nodeid);
+                self.held.over(&error.nodeid);
                 self.bad += 1;
                 events.push(TestEvent::CollectFailed(error));
             }

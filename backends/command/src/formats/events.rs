@@ -51,16 +51,17 @@ impl LineReader for Events {
         }
         match json::from_str::<TestEvent>(line) {
             Ok(event) => said.push(ReportItem::Exact(event)),
-            Err(error) => match json::from_str(line) {
-                Ok(own) => said.push(self.own(own)),
-                Err(_) => {
-                    self.malformed += 1;
-                    if self.malformed <= MOST_WARNINGS {
-                        let message = format!("line {} of the report is no event: {error}", self.number);
-                        said.push(ReportItem::Warning(message));
-                    }
+            Err(error) => {
+                if let Ok(own) = json::from_str(line) {
+                    said.push(self.own(own));
+                    return;
                 }
-            },
+                self.malformed += 1;
+                if self.malformed <= MOST_WARNINGS {
+                    let message = format!("line {} of the report is no event: {error}", self.number);
+                    said.push(ReportItem::Warning(message));
+                }
+            }
         }
     }
 

@@ -7,6 +7,7 @@ use super::error::ProjectError;
 use super::interpreter::{self, Search};
 use super::manager;
 use super::name::name;
+use super::node::node;
 use super::resolve::resolve_dir;
 use super::suites::read_small;
 use crate::config::Suite;
@@ -57,7 +58,7 @@ pub fn discover(
         name: name(root, &dir),
         manager: manager::manager(root, start).map(str::to_owned),
         declared: manager::declared(root, start),
-        programs: programs(root, registry, environment),
+        programs: programs(root, &dir, registry, environment),
         node_packages: node_packages(root, &dir),
         interpreter,
         interpreter_problem,
@@ -65,15 +66,27 @@ pub fn discover(
     })
 }
 
-/// The programs that registered backends need, as far as PATH has them.
-fn programs(root: &Path, registry: &Registry, environment: &Environment) -> BTreeMap<String, PathBuf> {
+/// The programs that registered backends need, as far as PATH has them; Node by what the project asks for.
+fn programs(
+    root: &Path,
+    dir: &Path,
+    registry: &Registry,
+    environment: &Environment,
+) -> BTreeMap<String, PathBuf> {
     let needs = registry.infos().into_iter().flat_map(|info| info.needs);
+    let named = |name: &str| match name {
+        "node" => node(root, dir, environment),
+        _ => None,
+    };
     needs
         .filter_map(|need| match need {
             Need::Program(name) => Some(name),
             _ => None,
         })
-        .filter_map(|name| Some((name.clone(), interpreter::on_path(root, &name, environment)?)))
+        .filter_map(|name| {
+            let program = named(&name).or_else(|| interpreter::on_path(root, &name, environment))?;
+            Some((name, program))
+        })
         .collect()
 }
 

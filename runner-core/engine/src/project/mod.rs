@@ -8,6 +8,7 @@ mod interpreter;
 mod manager;
 mod name;
 mod nested;
+mod node;
 mod packages;
 mod resolve;
 mod root;

@@ -109,10 +109,10 @@ fn suites_in(root: &Path, folders: Vec<PathBuf>, detection: &Detection) -> Vec<S
     let alone = folders.len() == 1;
     let name = |folder: &Path| {
         let inside = folder.strip_prefix(root).unwrap_or(folder);
-        match alone {
-            true => detection.suite.clone(),
-            false => format!("{}-{}", detection.suite, inside.display()).replace('/', "-"),
+        if alone {
+            return detection.suite.clone();
         }
+        format!("{}-{}", detection.suite, inside.display()).replace('/', "-")
     };
     let folders = folders.into_iter();
     folders
