@@ -117,14 +117,7 @@ fn vitest_holds_the_kit() {
 
 #[test]
 fn jest_holds_the_kit() {
-    let skipped = [
-        "planning/list",
-        "reading/killed-listing",
-        "live/error",
-        "live/xfailed",
-        "live/xpassed",
-        "live/list",
-    ];
+    let skipped = ["live/error", "live/xfailed", "live/xpassed"];
     holds(&javascript("jest"), "jest", &skipped);
 }
 

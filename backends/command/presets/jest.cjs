@@ -1,20 +1,20 @@
 // Tells of jest's tests as they begin and end. Written for jest 29 and 30.
-const { send, fileOf, numbering, folded, summaryOf, failureOf, printed, stripVTControlCharacters } = require('./tell.cjs')
+const { send, fileOf, numbering, folded, summaryOf, failureOf, printedBy, stripVTControlCharacters } = require('./tell.cjs')
 
 const OUTCOMES = { passed: 'passed', failed: 'failed', pending: 'skipped', todo: 'skipped', skipped: 'skipped', disabled: 'skipped' }
 
-// What jest says of a failure: the reason, what caused it, and the stack.
+// What jest says of a failure: the reason, what caused it, and the stack. jest 30 has causes behind the first stack,
+// jest 29 has none.
 function textOf(message, details) {
-  const text = folded(stripVTControlCharacters(String(message ?? '')).trimEnd())
-  const causes = []
+  const lines = folded(stripVTControlCharacters(String(message ?? '')).trimEnd()).split('\n')
+  const causes = lines.flatMap((line) => /^\s*\[cause\]: (.*)/.exec(line)?.[1] ?? [])
   for (let cause = details?.cause, depth = 0; cause && depth < 5; cause = cause.cause, depth++) {
-    const first = stripVTControlCharacters(String(cause.stack ?? cause.message ?? cause)).split('\n')[0]
-    if (!text.includes(first)) causes.push(`caused by: ${first}`)
+    causes.push(stripVTControlCharacters(String(cause.stack ?? cause.message ?? cause)).split('\n')[0])
   }
-  if (causes.length === 0) return text
-  const lines = text.split('\n')
-  const stack = lines.findIndex((line) => /^\s*at /.test(line))
-  return [...lines.slice(0, stack < 0 ? lines.length : stack), ...causes, ...(stack < 0 ? [] : lines.slice(stack))].join('\n')
+  const end = lines.findIndex((line) => /^\s*at /.test(line))
+  const heads = end < 0 ? lines : lines.slice(0, end)
+  const said = [...new Set(causes)].filter((cause) => !heads.some((line) => line.includes(cause)))
+  return [...heads, ...said.map((cause) => `caused by: ${cause}`), ...(end < 0 ? [] : lines.slice(end))].join('\n')
 }
 
 // `● Test suite failed to run` stands above every reason.
@@ -27,6 +27,7 @@ class Reporter {
     const keyword = process.env.QAAS_KEYWORD
     this.pattern = !this.list && keyword ? new RegExp(keyword, 'i') : undefined
     this.open = new Map()
+    this.tries = new Map()
     this.counts = { passed: 0, failed: 0 }
   }
 
@@ -72,6 +73,7 @@ class Reporter {
     const open = this.open.get(key) ?? { number: 1 }
     open.outcome = OUTCOMES[result.status] ?? 'error'
     const row = this.row(this.numbered(key, open.number), test, result)
+    this.tries.set(key, [...(this.tries.get(key) ?? []), row?.message])
     if (row) send({ ...row, event: 'provisional' })
   }
 
@@ -93,9 +95,13 @@ class Reporter {
     const output = (result.console ?? []).map(({ message, type }) => `${type === 'log' ? '' : `${type}: `}${message}\n`)
     process.stdout.write(output.join(''))
     const unique = numbering()
-    for (const one of result.testResults) this.finished(unique(this.key(test, one)), test, one, output)
+    const failed = result.testResults.filter(({ status }) => status === 'failed').length
+    const said = printedBy(fileOf(test.path), output, failed)
+    for (const one of result.testResults) this.finished(unique(this.key(test, one)), test, one, said)
     if (result.testExecError || (result.failureMessage && result.testResults.length === 0)) {
-      const message = folded(reasonOf(result.failureMessage || String(result.testExecError?.stack ?? result.testExecError?.message)))
+      // Beside tests that have results, the file's text is that of all of them.
+      const own = result.testResults.length === 0 ? result.failureMessage : undefined
+      const message = folded(reasonOf(own || String(result.testExecError?.stack ?? result.testExecError?.message)))
       send({ event: 'collect_failed', nodeid: this.file(test), message, summary: summaryOf(message) })
     }
   }
@@ -108,11 +114,11 @@ class Reporter {
     const row = this.row(nodeid, test, result)
     if (!row) return undefined
     for (let attempt = 1; attempt < (result.invocations ?? 1); attempt++) {
-      const message = result.retryReasons?.[attempt - 1]
-      send({ event: 'reran', nodeid, attempt: { attempt, outcome: 'failed', message: message && textOf(message) } })
+      const message = this.tries.get(this.key(test, result))?.[attempt - 1]
+      send({ event: 'reran', nodeid, attempt: { attempt, outcome: 'failed', message } })
     }
     // jest tells what a file printed, not which of its tests did.
-    if (row.outcome === 'failed' && output.length > 0) row.output = `printed by the tests of ${fileOf(test.path)}:\n${printed(output)}`
+    if (row.outcome === 'failed' && output) row.output = output
     this.counts[row.outcome] = (this.counts[row.outcome] ?? 0) + 1
     return send(row)
   }

@@ -97,7 +97,7 @@ function start() {
   const made = framework.command({ ...request, base, home, script, version: program?.version })
   if (made.none) return nothing(made.none)
   Object.assign(process.env, script.env, { PATH: pathFor(home), QAAS_BASE: base }, made.env)
-  if (script.name) send({ event: 'environment', values: { script: script.name } })
+  if (script.name) send({ event: 'environment', values: { 'package.json script': script.name } })
   process.chdir(home)
   const wrapper = request.selected.length > 0 && /\/?(c8|nyc)$/.test(script.wrapper?.[0] ?? '') ? undefined : script.wrapper
   const around = wrapper ? [process.execPath, programOf(wrapper[0], home).path, ...wrapper.slice(1)] : []

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 
-const { send, fileOf, numbering, folded, textOf, summaryOf, failureOf, printed } = createRequire(import.meta.url)('./tell.cjs')
+const { send, fileOf, numbering, folded, textOf, summaryOf, failureOf, printedBy } = createRequire(import.meta.url)('./tell.cjs')
 
 const files = new Map()
 const totals = {}
@@ -66,9 +66,9 @@ function closed(state, data) {
   for (const names of state.waiting.values()) send({ event: 'started', nodeid: [state.file, ...names].join('::') })
   state.running = []
   state.waiting.clear()
-  const output = printed(state.printed)
   // Node tells what a file printed, not which of its tests did.
-  if (output) for (const row of state.bad) send({ event: 'detailed', ...row, output: `printed by the tests of ${state.file}:\n${output}` })
+  const output = printedBy(state.file, state.printed, state.bad.length)
+  if (output) for (const row of state.bad) send({ event: 'detailed', ...row, output })
   return undefined
 }
 
@@ -116,8 +116,8 @@ function ended(data, passed) {
   return send(row)
 }
 
-// A file that ended well and told of no test. One that has none is a test itself, as Node has it; one that has some ended
-// before any of them had a result.
+// A file that ended well and told of no test. One that has none is a row that stands for the file: Node counts it as a test,
+// but nothing in it was tested that anybody knows of. One that has some ended before any of them had a result.
 function silent(state, data) {
   if (state.tests > 0) return
   let text = ''
@@ -128,7 +128,8 @@ function silent(state, data) {
     const message = 'the file ended with exit code 0 before any of its tests had a result'
     send({ event: 'collect_failed', nodeid: state.file, message, summary: message })
   } else {
-    send({ event: 'finished', nodeid: state.file, outcome: 'passed', duration_s: (data.details?.duration_ms ?? 0) / 1000 })
+    const duration = (data.details?.duration_ms ?? 0) / 1000
+    send({ event: 'finished', nodeid: state.file, outcome: 'passed', phase: 'collect', duration_s: duration })
   }
 }
 

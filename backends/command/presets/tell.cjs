@@ -42,7 +42,7 @@ function numbering() {
 }
 
 const FRAME = /^\s*at /
-const FOREIGN = /node:internal|node_modules|internal\/process\/|<anonymous>$/
+const FOREIGN = /\bnode:|node_modules|internal\/process\/|[( ]<anonymous>\)?$/
 
 // A stack with the frames of packages and of Node itself folded into their number.
 function folded(stack) {
@@ -57,7 +57,7 @@ function folded(stack) {
 
 const PLAIN = new Set([
   'name', 'message', 'stack', 'stackStr', 'stacks', 'nameStr', 'cause', 'errors', 'diff', 'codeFrame', 'expected', 'actual', 'showDiff',
-  'ok', 'operator', 'matcherResult', 'context', 'toString', 'toJSON', 'constructor', 'frame', 'type', '__vitest_error_id__',
+  'ok', 'operator', 'generatedMessage', 'matcherResult', 'context', 'toString', 'toJSON', 'constructor', 'frame', 'type', '__vitest_error_id__',
 ])
 
 const isError = (error) => typeof error === 'object' && error !== null && (error.stack || error.message) && true
@@ -99,16 +99,26 @@ function textOf(error) {
     heads.push(intro + headOf(one))
     stack ||= framesOf(one)
     const things = isError(one) ? thingsOf(one) : {}
+    // A code that stands in the error's own first line need not be said again.
+    if (typeof things.code === 'string' && heads.at(-1).includes(`[${things.code}]`)) delete things.code
     if (Object.keys(things).length > 0) heads.push(inspect(things, { breakLength: 120 }))
     for (const inner of Array.isArray(one?.errors) ? one.errors.slice(0, 5) : []) walk(inner, '- ', depth + 1)
     if (one?.cause !== undefined && one.cause !== null) walk(one.cause, 'caused by: ', depth + 1)
   }
   walk(error, '', 0)
-  const parts = [heads.join('\n'), error?.diff, stack && folded(stack)]
+  // Node's own assertions have a `diff` too: the name of a way to show one.
+  const diff = String(error?.diff ?? '').includes('\n') ? error.diff : ''
+  const parts = [heads.join('\n'), diff, stack && folded(stack)]
   return stripVTControlCharacters(parts.filter(Boolean).join('\n'))
 }
 
-const summaryOf = (text) => text.split('\n').find((line) => line.trim()) ?? ''
+// The first line; with those that belong to it where it only opens a bracket (`thrown: Object {`).
+function summaryOf(text) {
+  const lines = text.split('\n').filter((line) => line.trim() && !FRAME.test(line))
+  const closes = lines.findIndex((line) => /^[}\])]/.test(line))
+  const open = /[{[(]$/.test(lines[0] ?? '') && closes > 0 && closes < 6
+  return (open ? lines.slice(0, closes + 1).map((line) => line.trim()).join(' ') : lines[0]) ?? ''
+}
 
 // The first place in the project's own code that a stack names.
 function placeOf(text) {
@@ -128,9 +138,15 @@ function failureOf(text) {
 
 // The last of what was printed, as much of it as a row can carry.
 const MOST_PRINTED = 8000
-function printed(chunks) {
+function printed(chunks, most = MOST_PRINTED) {
   const text = stripVTControlCharacters(chunks.join(''))
-  return text.length > MOST_PRINTED ? `…${text.slice(-MOST_PRINTED)}` : text
+  return text.length > most ? `…${text.slice(-most)}` : text
 }
 
-module.exports = { base, send, fileOf, numbering, folded, textOf, summaryOf, failureOf, printed, stripVTControlCharacters }
+// What a file printed, for rows of its tests where a framework does not tell which of them did. Several rows have less each.
+function printedBy(file, chunks, rows) {
+  const text = printed(chunks, rows > 1 ? 1000 : MOST_PRINTED)
+  return text && `printed by the tests of ${file}:\n${text}`
+}
+
+module.exports = { base, send, fileOf, numbering, folded, textOf, summaryOf, failureOf, printed, printedBy, stripVTControlCharacters }

@@ -276,3 +276,115 @@ fn reading_is_chunk_proof() {
         assert_eq!(rows(&filed.0), rows(&whole.0), "{format}");
     }
 }
+
+fn events_table() -> Value {
+    json!({
+        "run": ["tool", "{ids...}"],
+        "report": {"format": "events", "path": "stdout"},
+        "exit": {"ok": [0], "failed": [1]}
+    })
+}
+
+/// What a stream of events comes to.
+fn events_of(request: &RunRequest, lines: &[&str], code: i32) -> (Vec<TestEvent>, Ending) {
+    streamed(&events_table(), request, &lines.join("\n"), 1, Some(code))
+}
+
+const PASSED: &str = r#"{"event": "finished", "nodeid": "a.js::there", "outcome": "passed"}"#;
+const ENDED: &str = r#"{"event": "ended"}"#;
+
+#[test]
+fn a_result_that_may_change_counts_only_where_the_framework_never_came_to_its_end() {
+    let early = [
+        r#"{"event": "running", "nodeid": "a.js"}"#,
+        r#"{"event": "over", "nodeid": "a.js"}"#,
+        r#"{"event": "running", "nodeid": "a.js::hangs"}"#,
+        r#"{"event": "provisional", "nodeid": "a.js::late", "outcome": "passed"}"#,
+    ];
+    let late = r#"{"event": "finished", "nodeid": "a.js::late", "outcome": "failed"}"#;
+    let whole = [&early[..], &[late, ENDED]].concat();
+    let (events, ending) = events_of(&request(vec![]), &whole, 1);
+    assert_eq!(rows(&events), ["failed a.js::late"]);
+    assert_eq!(ending.kind, EndingKind::Completed);
+
+    let (events, ending) = events_of(&request(vec![]), &early, 1);
+    assert_eq!(rows(&events), ["passed a.js::late"]);
+    let running =
+        |event: &TestEvent| matches!(event, TestEvent::Started { nodeid, .. } if nodeid == "a.js::hangs");
+    assert_eq!(events.iter().filter(|event| running(event)).count(), 1);
+    assert_eq!(ending.kind, EndingKind::Cut);
+}
+
+#[test]
+fn a_framework_that_counts_more_than_it_told_of_is_not_believed() {
+    for (end, why) in [
+        (r#"{"event": "ended", "passed": 1, "failed": 0}"#, None),
+        (
+            r#"{"event": "ended", "passed": 2}"#,
+            Some("counts 2 passed, and told of 1"),
+        ),
+        (
+            r#"{"event": "ended", "failed": 1}"#,
+            Some("counts 1 failed, and told of 0"),
+        ),
+        (
+            r#"{"event": "ended", "broken": "no configuration"}"#,
+            Some("no configuration"),
+        ),
+    ] {
+        let (_, ending) = events_of(&request(vec![]), &[PASSED, end], 0);
+        match why {
+            None => assert_eq!(ending.kind, EndingKind::Completed, "{end}"),
+            Some(why) => assert!(ending.reason.unwrap().contains(why), "{end}"),
+        }
+    }
+}
+
+#[test]
+fn a_selected_test_that_did_not_run_is_named_and_keeps_the_run_from_being_green() {
+    let asked = request(vec![node("a.js", "::there"), node("a.js", "::gone")]);
+    let (_, ending) = events_of(&asked, &[PASSED, ENDED], 0);
+    assert_eq!(ending.kind, EndingKind::Cut);
+    assert_eq!(ending.reason.unwrap(), "of 2 selected, 1 did not run: a.js::gone");
+
+    let (_, ending) = events_of(&request(vec![node("a.js", "::gone")]), &[ENDED], 0);
+    assert_eq!(ending.kind, EndingKind::NoTests);
+
+    // A file that could not be loaded answers for the tests in it.
+    let failed = r#"{"event": "collect_failed", "nodeid": "a.js", "message": "no database"}"#;
+    let (events, ending) = events_of(&asked, &[failed, ENDED], 1);
+    assert_eq!(
+        (ending.kind, rows(&events)),
+        (EndingKind::Completed, vec!["collect a.js".to_owned()])
+    );
+}
+
+#[test]
+fn a_namesake_run_alone_is_not_judged_by_the_first_of_the_name() {
+    let first = r#"{"event": "finished", "nodeid": "a.js::same", "outcome": "failed"}"#;
+    let second = r#"{"event": "finished", "nodeid": "a.js::same[2]", "outcome": "passed"}"#;
+    let (events, _) = events_of(
+        &request(vec![node("a.js", "::same[2]")]),
+        &[first, second, ENDED],
+        1,
+    );
+    assert_eq!(rows(&events), ["passed a.js::same[2]"]);
+}
+
+#[test]
+fn a_framework_that_found_nothing_says_so_and_is_not_broken() {
+    let end = r#"{"event": "ended", "none": "no test file was found"}"#;
+    let (_, ending) = events_of(&request(vec![]), &[end], 1);
+    assert_eq!(ending.kind, EndingKind::NoTests);
+    assert_eq!(ending.reason.as_deref(), Some("no test file was found"));
+    let (_, ending) = events_of(&request(vec![]), &[PASSED, end], 1);
+    assert_eq!(ending.kind, EndingKind::Completed);
+}
+
+#[test]
+fn half_an_emoji_in_a_line_loses_no_row() {
+    let line =
+        r#"{"event": "finished", "nodeid": "a.js::cut \ud83d", "outcome": "failed", "message": "\ude00"}"#;
+    let (events, _) = events_of(&request(vec![]), &[line, ENDED], 1);
+    assert_eq!(rows(&events), ["failed a.js::cut \u{fffd}"]);
+}
