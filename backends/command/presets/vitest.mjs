@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 
 const { send, fileOf, numbering, textOf, summaryOf, failureOf, printed } = createRequire(import.meta.url)('./tell.cjs')
 
-const OUTCOMES = { passed: 'passed', failed: 'failed', skipped: 'skipped', pending: 'skipped' }
+const OUTCOMES = { passed: 'passed', failed: 'failed', skipped: 'skipped' }
 
 export default class {
   ids = new Map()
@@ -58,7 +58,7 @@ export default class {
   onTestCaseReady(test) {
     if (this.list) return
     send({ event: 'over', nodeid: this.file(test.module) })
-    send({ event: 'started', nodeid: this.id(test) })
+    send({ event: this.vitest.config?.bail > 0 ? 'running' : 'started', nodeid: this.id(test) })
   }
 
   onTestCaseResult(test) {
@@ -67,6 +67,8 @@ export default class {
     // What a pattern of names leaves out vitest reports as skipped.
     if (result.state === 'skipped' && this.pattern && !new RegExp(this.pattern).test(this.names(test).join(this.joint))) return
     const nodeid = this.id(test)
+    // After enough failures (`bail`) vitest begins the others and leaves them without a result.
+    if (result.state === 'pending') return send({ event: 'over', nodeid })
     const outcome = result.state === 'passed' && test.options?.fails ? 'xfailed' : OUTCOMES[result.state] ?? 'error'
     if (this.told.get(test.id) === outcome) return
     this.told.set(test.id, outcome)
