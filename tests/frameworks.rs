@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::support::{Project, node_modules, with_toolchain};
 
 /// Every row of an answer, collection errors included, as `nodeid -> outcome`.
-fn rows(answer: &Value) -> BTreeMap<String, String> {
+pub(crate) fn rows(answer: &Value) -> BTreeMap<String, String> {
     let text = |row: &Value, key: &str| row[key].as_str().map(str::to_owned);
     let lists = ["tests", "collection_errors"]
         .into_iter()
@@ -23,7 +23,7 @@ fn rows(answer: &Value) -> BTreeMap<String, String> {
         .collect()
 }
 
-fn expected(rows: &[(&str, &str)]) -> BTreeMap<String, String> {
+pub(crate) fn expected(rows: &[(&str, &str)]) -> BTreeMap<String, String> {
     rows.iter()
         .map(|(id, outcome)| ((*id).to_owned(), (*outcome).to_owned()))
         .collect()
@@ -34,7 +34,7 @@ fn suite(project: &Project, arguments: &Value) -> Value {
 }
 
 /// Each test that is not broken, run alone by its id, gives exactly that id and the outcome it had.
-fn each_alone(project: &Project, answer: &Value) {
+pub(crate) fn each_alone(project: &Project, answer: &Value) {
     for row in answer["tests"].as_array().unwrap() {
         let id = row["nodeid"].as_str().unwrap();
         let single = project.call("run_single", &json!({"test_id": id}));
@@ -44,7 +44,7 @@ fn each_alone(project: &Project, answer: &Value) {
 }
 
 /// A JavaScript project with the pinned packages.
-fn javascript(package_json: &str) -> Project {
+pub(crate) fn javascript(package_json: &str) -> Project {
     let project = Project::bare().file("package.json", package_json);
     std::os::unix::fs::symlink(node_modules(), project.root().join("node_modules")).unwrap();
     project

@@ -19,6 +19,7 @@ mod doctor;
 mod faults;
 mod frameworks;
 mod init;
+mod javascript;
 mod layering;
 #[cfg(unix)]
 mod libraries;
