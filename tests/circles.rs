@@ -32,6 +32,7 @@ const FOLDERS: &[&str] = &[
     "runner-core/src",
     "source/src",
     "src",
+    "tests/skip/src",
 ];
 /// To be opened, and then moved into the list above.
 const NOT_OPENED: &[&str] = &["runner-core/ops/src"];

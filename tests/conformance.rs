@@ -133,9 +133,9 @@ fn nextest_holds_the_kit_where_it_is_installed() {
     ];
     let answer = project.qaas(&["backend", "check", "nextest", "--project", "."]);
     if answer.stdout.contains("`cargo-nextest` is not on PATH") {
-        // Nextest comes with no package manager of the tests. What needs no real run is held all the same.
+        // What needs no real run is held all the same.
         assert_eq!(answer.code, Some(0), "{}", answer.stdout);
-        return;
+        skip::skip!(skip::Need::Nextest, "no real run was looked at");
     }
     holds(&project, "nextest", &skipped);
 }

@@ -47,6 +47,7 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("conformance", &["engine", "process", "runner-core"]),
     ("source", &["runner-core"]),
     ("affected", &["runner-core", "source"]),
+    ("skip", &[]),
     ("mcp", &["engine", "ops", "process", "runner-core"]),
 ];
 
@@ -122,7 +123,14 @@ fn sources(path: &std::path::Path) -> Vec<(String, String)> {
         .flatten()
         .map(walkdir::DirEntry::into_path)
         .filter(|path| path.extension().is_some_and(|end| end == "rs"))
-        .filter(|path| !path.to_string_lossy().contains("tests"))
+        // Below the folder: the repository itself may lie anywhere.
+        .filter(|file| {
+            !file
+                .strip_prefix(path)
+                .unwrap()
+                .to_string_lossy()
+                .contains("tests")
+        })
         .map(|path| {
             let text = std::fs::read_to_string(&path).unwrap();
             (path.display().to_string(), text)
