@@ -13,7 +13,7 @@ use runner_core::event::TestEvent;
 use runner_core::plan::{Artifacts, Lines, StepExit, Stream};
 
 fn named(project: &str, version: &str) -> Recording {
-    let mut all = recordings().into_iter();
+    let mut all = recordings(&PytestTerminal).into_iter();
     all.find(|one| one.project == project && one.base.ends_with(version))
         .expect("it was recorded")
 }
@@ -85,7 +85,7 @@ fn print() -> impl Strategy<Value = String> {
 #[test]
 fn any_cut_into_reads_gives_the_same_events() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
-    for recording in recordings() {
+    for recording in recordings(&PytestTerminal) {
         let (whole, ..) = recording.events(&PytestTerminal, &mut |all| all);
         for _ in 0..4 {
             let sizes = prop::collection::vec(0_usize..9, 64)

@@ -1,9 +1,14 @@
 //! Recorded output of real pytest runs, replayed through a backend's reader and compared with the expected rows.
 //!
 //! The projects stand in `backends/pytest-base/tests/projects`: their files, `versions` (where not every pytest can
-//! run them) and `cwd` (where they are run in a folder below). To record a new project, or one whose folder of recordings
-//! was deleted: `script/test` once (it makes the environments), then `cargo test -p BACKEND -- --ignored record`; to
-//! accept what the reader makes of the recordings: `cargo test -p BACKEND -- --ignored accept`. Then read the difference.
+//! run them) and `cwd` (where they are run in a folder below). What was recorded stands once, in
+//! `backends/pytest-base/tests/recorded`: runs as `pytest-json` plans them leave the text that `pytest-terminal` reads,
+//! too, but for two lines of the report's plug-in, which are left out for it. What each backend makes of them stands in its
+//! own `tests/recorded`, and a recording that is of use to it alone (`no_terminal`: only without a report pytest says nothing).
+//!
+//! To record a new project, or one whose folder of recordings was deleted: `script/test` once (it makes the
+//! environments), then `cargo test -p BACKEND -- --ignored record`; to accept what the reader makes of the recordings:
+//! `cargo test -p BACKEND -- --ignored accept`. Then read the difference.
 
 #![expect(clippy::unwrap_used, reason = "in a test a failed step is a failed test")]
 
@@ -19,6 +24,19 @@ use runner_core::plan::{ArtifactState, Artifacts, Lines, StepExit, Stream};
 use runner_core::report::Report;
 
 const VERSIONS: [&str; 4] = ["6.2", "7.4", "8.4", "9.2"];
+
+/// Of these only the text is of interest: `pytest-terminal` records them.
+const TEXT_ONLY: [&str; 6] = ["below", "live_log", "nested", "quiet", "torn", "uncaptured"];
+/// The report of these is changed by the project: to the text they are runs like others.
+const REPORT_ONLY: [&str; 3] = ["reshaped", "reshaped_lies", "reshaped_quietly"];
+
+/// Whether a backend's reader is held to the runs of a project.
+fn concerns(backend: &dyn TestBackend, project: &str) -> bool {
+    match backend.info().name.as_str() {
+        "pytest-json" => !TEXT_ONLY.contains(&project),
+        _ => !REPORT_ONLY.contains(&project),
+    }
+}
 
 /// Where recordings say that the project was.
 const CWD: &str = "/project";
@@ -48,8 +66,14 @@ impl Recording {
         lines
     }
 
+    /// What this backend makes of it.
+    fn rows_file(&self) -> PathBuf {
+        let version = self.base.file_name().unwrap().to_string_lossy();
+        own_folder().join(&self.project).join(format!("{version}.rows"))
+    }
+
     fn expected(&self) -> String {
-        fs::read_to_string(self.file("rows")).unwrap_or_default()
+        fs::read_to_string(self.rows_file()).unwrap_or_default()
     }
 
     /// The recording's last line, which is none of pytest's.
@@ -64,6 +88,17 @@ impl Recording {
     fn stdout(&self) -> Vec<String> {
         let mut lines = self.lines("out");
         lines.pop();
+        lines
+    }
+
+    /// The text of a run without a report.
+    fn text_alone(&self) -> Vec<String> {
+        let mut lines = self.stdout();
+        let is_head = |line: &String| line.trim_matches('-') == " JSON report ";
+        let is_section = |pair: &[String]| is_head(&pair[0]) && pair[1].starts_with("report saved to: ");
+        if let Some(at) = lines.windows(2).position(is_section) {
+            lines.drain(at..at + 2);
+        }
         lines
     }
 
@@ -93,10 +128,13 @@ impl Recording {
     ) -> (Vec<TestEvent>, usize, Report) {
         let mut reader = backend.reader(&self.request());
         let mut events = Vec::new();
-        let mut streams = [
-            (Stream::Stdout, self.stdout()),
-            (Stream::Stderr, self.lines("err")),
-        ];
+        let reads_report = backend.info().name == "pytest-json";
+        let text = if reads_report {
+            self.stdout()
+        } else {
+            self.text_alone()
+        };
+        let mut streams = [(Stream::Stdout, text), (Stream::Stderr, self.lines("err"))];
         while streams.iter().any(|(_, lines)| !lines.is_empty()) {
             for (stream, lines) in &mut streams {
                 let count = batches(lines.len()).min(lines.len());
@@ -232,6 +270,10 @@ fn projects() -> PathBuf {
 }
 
 fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../pytest-base/tests/recorded")
+}
+
+fn own_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recorded")
 }
 
@@ -250,13 +292,20 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-pub(crate) fn recordings() -> Vec<Recording> {
+/// All that concern a backend.
+pub(crate) fn recordings(backend: &dyn TestBackend) -> Vec<Recording> {
     let mut found = Vec::new();
-    for project in names(&folder()) {
+    for project in names(&folder())
+        .into_iter()
+        .filter(|name| concerns(backend, name))
+    {
         for file in names(&folder().join(&project)) {
             if let Some(version) = file.strip_suffix(".out") {
+                let shared = folder().join(&project).join(version);
+                let own = own_folder().join(&project);
+                let has_own = own.join(&file).exists();
                 found.push(Recording {
-                    base: folder().join(&project).join(version),
+                    base: if has_own { own.join(version) } else { shared },
                     project: project.clone(),
                 });
             }
@@ -268,7 +317,7 @@ pub(crate) fn recordings() -> Vec<Recording> {
 
 pub(crate) fn compare(backend: &dyn TestBackend) {
     let mut wrong = String::new();
-    for recording in recordings() {
+    for recording in recordings(backend) {
         let (is, expected) = (recording.rows(backend), recording.expected());
         if is != expected {
             writeln!(
@@ -283,8 +332,10 @@ pub(crate) fn compare(backend: &dyn TestBackend) {
 }
 
 pub(crate) fn accept(backend: &dyn TestBackend) {
-    for recording in recordings() {
-        fs::write(recording.file("rows"), recording.rows(backend)).unwrap();
+    for recording in recordings(backend) {
+        let file = recording.rows_file();
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, recording.rows(backend)).unwrap();
     }
 }
 
@@ -298,9 +349,12 @@ fn project(python: &Path) -> Project {
     }
 }
 
-/// Runs every project that has no recordings with every pytest and keeps what they print. `only` leaves projects out.
-pub(crate) fn record(backend: &dyn TestBackend, only: &dyn Fn(&str) -> bool) {
-    let wanted = |name: &String| only(name) && !folder().join(name).exists();
+/// Runs every project that has no recordings, and is not left to the other backend, with every pytest and keeps what they
+/// print.
+pub(crate) fn record(backend: &dyn TestBackend) {
+    let records_text = backend.info().name != "pytest-json";
+    let is_own = |name: &String| TEXT_ONLY.contains(&name.as_str()) == records_text;
+    let wanted = |name: &String| is_own(name) && !folder().join(name).exists();
     for name in names(&projects()).into_iter().filter(wanted) {
         let versions = fs::read_to_string(projects().join(&name).join("versions"));
         for version in VERSIONS {
