@@ -16,14 +16,25 @@ use process::Supervisor;
 use runner_core::affected::{AffectedFinder, AffectedTest, AffectedTests};
 use runner_core::registry::Registry;
 
+/// A file of the repository: until it is there, a call with the changed path `wait` goes on.
+pub(crate) const GO_ON: &str = "go-on";
+/// A file of the repository: such a call has done its work.
+pub(crate) const DONE: &str = "done";
+
 /// Does what the changed path says.
 struct Finder;
 
 impl AffectedFinder for Finder {
-    fn find(&self, _: &Path, changed: &[String]) -> AffectedTests {
+    fn find(&self, root: &Path, changed: &[String]) -> AffectedTests {
         match changed[0].as_str() {
             "panic" => panic!("a bug"),
-            "wait" => std::thread::sleep(Duration::from_secs(1)),
+            "wait" => {
+                // A repository that is gone belongs to a test that is over.
+                while root.exists() && !root.join(GO_ON).exists() {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                let _ = std::fs::write(root.join(DONE), "");
+            }
             _ => {}
         }
         AffectedTests {

@@ -30,6 +30,7 @@ def reply(call, result):
 
 def hang():
     print("about to hang", file=sys.stderr, flush=True)
+    open(MARK + ".hangs", "w").close()
     time.sleep(600)
 
 

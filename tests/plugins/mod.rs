@@ -54,6 +54,11 @@ impl Plugged {
         text.lines().map(|line| line.parse().unwrap()).collect()
     }
 
+    /// Whether one of them hangs by now.
+    pub(crate) fn hangs(&self) -> bool {
+        self.mark.with_extension("hangs").exists()
+    }
+
     /// Those that are still there.
     pub(crate) fn alive(&self) -> Vec<u32> {
         let is_alive = |pid: &u32| {

@@ -1,7 +1,5 @@
 //! What is told of backends: names that are taken, words that are not known, hints that lead somewhere.
 
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
 
 use super::{Plugged, executable};
@@ -197,13 +195,8 @@ fn a_copy_keeps_its_own_name_in_tracebacks() {
 #[test]
 fn a_run_ends_when_the_backend_that_reads_it_has_died() {
     let plugged = Plugged::new("forever_segv_in_read", "");
-    let begun = Instant::now();
+    // The tests' own command would go on for ever: that this returns is half of what is held here.
     let run = plugged.project.qaas(&["run", "--trust", "--format", "json"]);
-    assert!(
-        begun.elapsed() < Duration::from_secs(200),
-        "{:?}",
-        begun.elapsed()
-    );
     let answer = run.json();
     assert_eq!(run.code, Some(2), "{answer:#}");
     let said = answer.to_string();

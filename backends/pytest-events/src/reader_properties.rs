@@ -50,7 +50,7 @@ proptest! {
     }
 
     #[test]
-    fn damaged_recordings_never_panic(
+    fn of_a_damaged_recording_no_test_has_two_rows(
         place in any::<prop::sample::Index>(),
         at in any::<prop::sample::Index>(),
         text in ".{0,6}",
@@ -62,7 +62,9 @@ proptest! {
         let at = at.index(chars.len());
         chars.splice(at..(at + 3).min(chars.len()), text.chars());
         recording.channel[line] = chars.into_iter().collect();
-        let _ = report(&recording).status();
+        let report = report(&recording);
+        let rows = &report.first().rows;
+        prop_assert_eq!(rows.len(), rows.iter().map(|row| &row.nodeid).collect::<BTreeSet<_>>().len());
     }
 
     #[test]

@@ -17,6 +17,10 @@ type Object = Map<String, Value>;
 
 /// Reads a report. The error is the end of a sentence that begins with the report ("is not JSON").
 pub(crate) fn read(bytes: &[u8]) -> Result<Exact, String> {
+    // A list would be taken for the fields of a report in their order.
+    if bytes.trim_ascii_start().first() == Some(&b'[') {
+        return Err(UNREADABLE.to_owned());
+    }
     let report: Report = serde_json::from_slice(bytes).map_err(|error| match error.classify() {
         Category::Eof => "is cut short".to_owned(),
         Category::Data => UNREADABLE.to_owned(),

@@ -146,8 +146,10 @@ fn json() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn no_report_makes_the_reader_panic(report in json(), bytes in prop::collection::vec(any::<u8>(), 0..80)) {
-        let _ = read(report.to_string().as_bytes());
-        let _ = read(&bytes);
+    fn what_is_no_json_object_with_tests_is_refused(report in json(), bytes in prop::collection::vec(any::<u8>(), 0..80)) {
+        if let Ok(read) = read(report.to_string().as_bytes()) {
+            prop_assert!(report["tests"].is_array(), "{:?}", read);
+        }
+        prop_assert!(read(&bytes).is_err() || serde_json::from_slice::<serde_json::Value>(&bytes).is_ok());
     }
 }

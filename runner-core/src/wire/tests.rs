@@ -280,7 +280,9 @@ proptest! {
         let _ = events(&line);
         let _ = finished(&line);
         let _ = initialized(&line);
-        let _ = from_base64(&line);
+        if let Some(bytes) = from_base64(&line) {
+            prop_assert_eq!(to_base64(&bytes), line);
+        }
     }
 }
 

@@ -50,7 +50,9 @@ pub fn duration_meant(text: &str) -> Option<String> {
             .map(|(unit, _)| *unit)
             .find(|unit| word.starts_with(*unit))?,
     };
-    after.is_empty().then(|| format!("{number}{unit}"))
+    let meant = format!("{number}{unit}");
+    // Not one that is too long to be a duration.
+    (after.is_empty() && duration(&meant).is_some()).then_some(meant)
 }
 
 /// `512MB`, `1GiB`: a whole number of bytes with a unit.
@@ -152,8 +154,16 @@ mod tests {
         }
 
         #[test]
-        fn no_text_makes_the_parsers_panic(text in ".{0,20}") {
-            let _ = (duration(&text), duration_meant(&text), size(&text));
+        fn what_is_read_of_any_text_is_what_its_smallest_unit_says(text in "(.{0,20}|[0-9]{1,22}[a-zA-Z]{0,3})") {
+            if let Some(read) = duration(&text) {
+                proptest::prop_assert_eq!(duration(&format!("{}ms", read.as_millis())), Some(read));
+            }
+            if let Some(meant) = duration_meant(&text) {
+                proptest::prop_assert!(duration(&meant).is_some(), "{}", meant);
+            }
+            if let Some(bytes) = size(&text) {
+                proptest::prop_assert_eq!(size(&format!("{bytes}B")), Some(bytes));
+            }
         }
     }
 }
