@@ -135,7 +135,7 @@ fn nextest_holds_the_kit_where_it_is_installed() {
     if answer.stdout.contains("`cargo-nextest` is not on PATH") {
         // What needs no real run is held all the same.
         assert_eq!(answer.code, Some(0), "{}", answer.stdout);
-        skip::skip!(skip::Need::Nextest, "no real run was looked at");
+        test_skip::skip!(test_skip::Need::Nextest, "no real run was looked at");
     }
     holds(&project, "nextest", &skipped);
 }

@@ -207,7 +207,7 @@ fn cargo_nextest_or_cargo_test_without_it() {
             "{answer:#}"
         );
         assert_eq!(rows(&answer).len(), 4, "{answer:#}");
-        skip::skip!(skip::Need::Nextest, "its rows were not looked at");
+        test_skip::skip!(test_skip::Need::Nextest, "its rows were not looked at");
     }
     let all = expected(&[
         ("demo::demo$tests::adds", "passed"),

@@ -47,7 +47,7 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("conformance", &["engine", "process", "runner-core"]),
     ("source", &["runner-core"]),
     ("affected", &["runner-core", "source"]),
-    ("skip", &[]),
+    ("test-skip", &[]),
     ("mcp", &["engine", "ops", "process", "runner-core"]),
 ];
 

@@ -39,8 +39,8 @@ fn the_servers_secrets_reach_no_test() {
     assert!(!answer.to_string().contains(secret), "{answer:#}");
     let seen = std::fs::read(project.outside().join("environment")).unwrap();
     if rustix::process::geteuid().is_root() {
-        skip::skipped(
-            skip::Need::OrdinaryUser,
+        test_skip::skipped(
+            test_skip::Need::OrdinaryUser,
             "root may read every process's environment",
         );
     } else {
@@ -168,7 +168,7 @@ fn a_full_disk_is_told_and_the_server_lives() {
         .output()
         .is_ok_and(|output| output.status.success())
     {
-        skip::skip!(skip::Need::Namespaces, "no disk of its own can be mounted");
+        test_skip::skip!(test_skip::Need::Namespaces, "no disk of its own can be mounted");
     }
     let mut client = Client::of(wrap(project.command(&[]).get_program(), &["mcp"]));
     let answer = client.structure(

@@ -131,11 +131,11 @@ fn a_supervisor_is_missed_also_where_the_session_began_outside_the_pid_namespace
         .env_clear()
         .envs(qaas.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let Ok(output) = command.output() else {
-        skip::skip!(skip::Need::Namespaces, "`unshare` cannot be started");
+        test_skip::skip!(test_skip::Need::Namespaces, "`unshare` cannot be started");
     };
     let errors = String::from_utf8_lossy(&output.stderr);
     if errors.contains("unshare") {
-        skip::skip!(skip::Need::Namespaces, &errors);
+        test_skip::skip!(test_skip::Need::Namespaces, &errors);
     }
     assert!(!errors.contains("panicked"), "{errors}");
     let answer: Value = serde_json::from_slice(&output.stdout).expect(&errors);

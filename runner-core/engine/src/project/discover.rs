@@ -9,7 +9,7 @@ use super::manager;
 use super::name::name;
 use super::node::node;
 use super::resolve::resolve_dir;
-use super::suites::read_small;
+use super::settings_file::read_small;
 use crate::config::Suite;
 use crate::environment::Environment;
 use runner_core::backend::Need;

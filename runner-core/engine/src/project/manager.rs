@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::interpreter::NAMED;
-use super::suites::read_small;
+use super::settings_file::read_small;
 use runner_core::facts::{Interpreter, Project};
 
 /// Files that belong to one tool alone, the surest first.

@@ -10,8 +10,10 @@ mod name;
 mod nested;
 mod node;
 mod packages;
+mod python_files;
 mod resolve;
 mod root;
+mod settings_file;
 mod skip;
 mod suites;
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::suites::read_small;
+use super::settings_file::read_small;
 
 /// Takes the name out of a file's text.
 type Reader = fn(&str) -> Option<String>;

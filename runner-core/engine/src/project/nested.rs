@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
 use super::manager;
+use super::python_files::{has_python_tests, is_python_test_file, pytest_is_configured};
 use super::skip;
-use super::suites::{has_python_tests, is_python_test_file, pytest_is_configured};
 
 /// Trees with more folders are not looked through.
 const MOST_FOLDERS: usize = 5_000;

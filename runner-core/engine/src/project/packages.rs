@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::suites::read_small;
+use super::settings_file::read_small;
 
 /// Name (as [`normal`] makes it) to version.
 pub(super) type Packages = BTreeMap<String, String>;

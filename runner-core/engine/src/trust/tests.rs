@@ -413,8 +413,8 @@ fn what_belongs_to_another_user_cannot_be_trusted() {
         // For somebody else, the folder is another user's.
         let error = owner::check(&place.root(), user + 1).unwrap_err();
         assert!(error.to_string().contains(&format!("uid {user}")), "{error}");
-        skip::skip!(
-            skip::Need::Root,
+        test_skip::skip!(
+            test_skip::Need::Root,
             "no file can be given to another user, to be decided about"
         );
     }

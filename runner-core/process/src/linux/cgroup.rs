@@ -248,7 +248,7 @@ mod tests {
     fn a_cgroup_without_an_owner_is_emptied_and_removed() {
         // Nobody has this number.
         let Some(cgroup) = Cgroup::make(i32::MAX, 1) else {
-            skip::skip!(skip::Need::Cgroup, "no cgroup can be made to be emptied");
+            test_skip::skip!(test_skip::Need::Cgroup, "no cgroup can be made to be emptied");
         };
         let mut child = Command::new("/bin/sleep").arg("60").spawn().unwrap();
         std::fs::create_dir(cgroup.file("made-by-a-test")).unwrap();

@@ -185,7 +185,7 @@ fn a_test_of_the_same_user_cannot_read_the_servers_environment() {
     if rustix::process::geteuid().is_root() {
         let tried = Command::new("unshare").args(other_user).arg("true").status();
         if !tried.is_ok_and(|status| status.success()) {
-            skip::skip!(skip::Need::Namespaces, "root may read every process");
+            test_skip::skip!(test_skip::Need::Namespaces, "root may read every process");
         }
         server = Command::new("unshare");
         server.args(other_user).arg(supervisor().program);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::{Search, create};
 use crate::project::error::ProjectError;
 use crate::project::packages::{self, Packages};
-use crate::project::suites::read_small;
+use crate::project::settings_file::read_small;
 use runner_core::facts::Interpreter;
 
 /// What a folder turned out to be.

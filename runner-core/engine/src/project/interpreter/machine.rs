@@ -6,7 +6,7 @@ use super::environment_folder::{self, Look, is_program};
 use super::{Search, active};
 use crate::environment::Environment;
 use crate::project::packages::{self, Packages};
-use crate::project::suites::read_small;
+use crate::project::settings_file::read_small;
 
 const NAMES: [&str; 2] = ["python3", "python"];
 

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::Search;
 use crate::project::manager;
-use crate::project::suites::read_small;
+use crate::project::settings_file::read_small;
 
 /// An environment's folder, and why it is this project's.
 pub(super) struct Stored {
