@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::suites::read_small;
+use super::settings_file::read_small;
 use super::workspace::package_json;
 use crate::environment::Environment;
 

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::python_files::{has_python, has_python_tests};
-use super::settings_file::read_small;
 use super::{nested, skip, workspace};
 use crate::config::{Settings, Suite};
 use runner_core::backend::{BackendInfo, Capability};

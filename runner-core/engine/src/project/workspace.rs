@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::settings_file::read_small;
 use super::skip;
-use super::suites::read_small;
 
 /// How many folders a pattern of members may lead through.
 const MOST_FOLDERS: usize = 2_000;
