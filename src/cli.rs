@@ -97,6 +97,8 @@ pub(crate) enum Command {
     List(List),
     /// Show a stored run
     Show(Show),
+    /// List the stored runs of this repository, newest first
+    Runs(Runs),
     /// Check qaas.toml and plan every suite without running anything
     Check,
     /// Write a first qaas.toml, and tell clients about qaas. Overwrites nothing
@@ -153,8 +155,8 @@ pub(crate) struct Narrow {
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) narrow: Narrow,
-    /// Only what failed in the last run, or in the run of this id
-    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last")]
+    /// Only what failed and has not been green since; or, with `--failed=RUN`, what failed in that run
+    #[arg(long, value_name = "RUN", num_args = 0..=1, require_equals = true, default_missing_value = "last")]
     pub(crate) failed: Option<String>,
     /// Only tests that match this keyword expression
     #[arg(short = 'k', value_name = "EXPRESSION")]
@@ -235,6 +237,13 @@ pub(crate) struct Show {
     /// What the run printed
     #[arg(long, conflicts_with_all = ["test", "outcome"])]
     pub(crate) output: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Runs {
+    /// So many at the most
+    #[arg(short = 'n', value_name = "N", default_value_t = 20)]
+    pub(crate) most: usize,
 }
 
 #[derive(Debug, Args)]

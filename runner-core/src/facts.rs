@@ -80,6 +80,16 @@ pub enum Caller {
     Agent,
 }
 
+impl Caller {
+    /// The word of records and lists.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Person => "person",
+            Self::Agent => "agent",
+        }
+    }
+}
+
 /// What is known of a run when it starts. The head of its record, and the `environment` of every answer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunFacts {

@@ -104,6 +104,8 @@ pub enum Status {
     Running,
     /// At least one test finished, nothing bad was seen, and the exit code agrees.
     Passed,
+    /// Tests finished, and all of them were skipped: nothing was shown to work.
+    AllSkipped,
     Failed,
     /// Nothing was selected or collected.
     NoTests,
@@ -121,6 +123,7 @@ impl Status {
             Self::Queued => "queued",
             Self::Running => "running",
             Self::Passed => "passed",
+            Self::AllSkipped => "all_skipped",
             Self::Failed => "failed",
             Self::NoTests => "no_tests",
             Self::Broken => "broken",
@@ -128,6 +131,16 @@ impl Status {
             Self::TimedOut => "timed_out",
             Self::Cancelled => "cancelled",
         }
+    }
+
+    /// Whether the run went through to its end: what did not fail in it was well.
+    pub fn is_complete(self) -> bool {
+        self.is_green() || self == Self::Failed
+    }
+
+    /// Whether the run went through to its end and found nothing bad.
+    pub fn is_green(self) -> bool {
+        matches!(self, Self::Passed | Self::AllSkipped)
     }
 
     /// Whether the run is over.

@@ -130,6 +130,13 @@ pub struct StepExit {
     pub note: Option<String>,
 }
 
+impl StepExit {
+    /// Whether qaas ended it: its exit code then says how it took that, and nothing of its tests.
+    pub fn was_ended(&self) -> bool {
+        self.timed_out || self.cancelled
+    }
+}
+
 /// The name of a signal that a process may die of, on this system.
 pub fn signal_name(signal: i32) -> Option<&'static str> {
     Some(match signal {

@@ -2,12 +2,12 @@
 //!
 //! *passed* needs all three: at least one test finished, no bad row or collection failure, and an exit code that
 //! agrees. Where several hold: cancelled > timed_out > broken (nothing finished) > incomplete > failed >
-//! no_tests > passed.
+//! no_tests > all_skipped > passed.
 
 use serde::Serialize;
 
 use crate::event::{Ending, EndingKind, ExitMeaning, StopReason};
-use crate::model::Status;
+use crate::model::{Outcome, Status};
 use crate::report::{Iteration, Report};
 use crate::visible::visible;
 
@@ -43,12 +43,13 @@ impl Verdict {
     /// Which of two statuses a run of several iterations is known by.
     fn rank(&self) -> u8 {
         match self.status {
-            Status::Cancelled => 8,
-            Status::TimedOut => 7,
-            Status::Broken => 6,
-            Status::Incomplete => 5,
-            Status::Failed => 4,
-            Status::NoTests => 3,
+            Status::Cancelled => 9,
+            Status::TimedOut => 8,
+            Status::Broken => 7,
+            Status::Incomplete => 6,
+            Status::Failed => 5,
+            Status::NoTests => 4,
+            Status::AllSkipped => 3,
             Status::Passed => 2,
             Status::Running => 1,
             Status::Queued => 0,
@@ -221,7 +222,11 @@ fn completed(iteration: &Iteration, ending: &Ending) -> Verdict {
     }
     match ending.exit {
         ExitMeaning::Ok | ExitMeaning::NotOfTests if iteration.finished_tests() > 0 => {
-            Verdict::plain(Status::Passed)
+            Verdict::plain(if all_skipped(iteration) {
+                Status::AllSkipped
+            } else {
+                Status::Passed
+            })
         }
         ExitMeaning::Ok | ExitMeaning::NotOfTests | ExitMeaning::NoTests
             if iteration.finished_tests() == 0 =>
@@ -240,6 +245,12 @@ fn completed(iteration: &Iteration, ending: &Ending) -> Verdict {
             }
         }
     }
+}
+
+/// Whether no test did anything but skip itself.
+fn all_skipped(iteration: &Iteration) -> bool {
+    let mut tests = iteration.rows.iter().filter(|row| row.phase.is_none());
+    tests.all(|row| row.outcome == Outcome::Skipped)
 }
 
 /// Something failed: the run failed if any test finished, else nothing can be said of the tests.

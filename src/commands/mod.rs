@@ -13,6 +13,7 @@ mod mcp;
 mod output;
 mod repeat;
 mod run;
+mod runs;
 mod schema;
 mod show;
 mod signals;
@@ -46,6 +47,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         Command::Coverage(command) => block_on(coverage::run(&context, command)),
         Command::List(command) => block_on(list::run(&context, command)),
         Command::Show(command) => block_on(show::run(&context, command)),
+        Command::Runs(command) => runs::run(&context, &command),
         Command::Check => check::run(&context),
         Command::Doctor(command) => block_on(doctor::run(&context, &command)),
         Command::Init(command) => init::run(&context, &command),

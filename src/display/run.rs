@@ -258,7 +258,7 @@ impl<W: Write> Screen<W> {
         }
         // Nothing else shown so far would explain the end.
         let unexplained = iteration.rows.is_empty() && iteration.collection_errors.is_empty();
-        if unexplained && verdict.status != Status::Passed {
+        if unexplained && !verdict.status.is_green() {
             self.text(&iteration.output_tail)?;
         }
         let counts = self.counts(iteration);

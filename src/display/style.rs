@@ -40,7 +40,7 @@ impl Paint {
     pub(crate) fn status(self, status: Status, text: &str) -> String {
         let color = match status {
             Status::Passed => AnsiColor::Green,
-            Status::NoTests | Status::Queued | Status::Running => AnsiColor::Yellow,
+            Status::AllSkipped | Status::NoTests | Status::Queued | Status::Running => AnsiColor::Yellow,
             _ => AnsiColor::Red,
         };
         self.with(color.on_default().bold(), text)

@@ -158,7 +158,7 @@ fn names_titles_descriptions_and_hints_are_there() {
             "{name}"
         );
         assert!(!tool.title.is_empty() && tool.description.len() > 40, "{name}");
-        let reads = ["affected_tests", "get_coverage", "list_tests", "get_run"].contains(&name);
+        let reads = ["affected_tests", "get_run"].contains(&name);
         assert_eq!(tool.annotations.read_only_hint, reads, "{name}");
         assert!(
             !tool.annotations.destructive_hint && !tool.annotations.open_world_hint,

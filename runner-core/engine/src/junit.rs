@@ -68,7 +68,7 @@ fn add_report(document: &mut quick_junit::Report, report: &Report) {
             }
         }
         suite.add_test_cases(cases(iteration, name));
-        if !matches!(verdict.status, Status::Passed | Status::Failed | Status::NoTests) {
+        if !verdict.status.is_complete() && verdict.status != Status::NoTests {
             let reason = verdict.reason.unwrap_or_else(|| verdict.status.to_string());
             suite.add_test_case(error_case(
                 "the run as a whole",

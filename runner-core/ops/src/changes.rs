@@ -62,7 +62,7 @@ fn same_question(one: &RunFacts, other: &RunFacts) -> bool {
 
 /// Whether what did not fail in such a run can be said to have been well.
 fn is_whole(status: Status) -> bool {
-    matches!(status, Status::Passed | Status::Failed)
+    status.is_complete()
 }
 
 fn compare(older: &Report, newer: &Report) -> Option<Changes> {

@@ -39,7 +39,7 @@ pub struct Hints {
 }
 
 impl Hints {
-    /// Runs tests: they may write files of their own, so not read-only.
+    /// Executes the repository's code, be it only to list or to measure tests, and that may write files: so not read-only.
     pub(crate) const RUNS: Self = Self {
         read_only: false,
         destructive: false,

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use runner_core::backend::Need;
-use runner_core::model::Status;
 use runner_core::registry::Registry;
 use runner_core::report::Report;
 
@@ -50,7 +49,7 @@ impl EnvironmentFacts {
     /// What `report`'s run ran in. Details that help to understand trouble are kept only where there is some.
     pub(super) fn of(report: &Report, registry: &Registry) -> Self {
         let facts = &report.facts;
-        let trouble = !matches!(report.status(), Status::Passed | Status::Running | Status::Queued);
+        let trouble = report.status().is_final() && !report.status().is_green();
         let python = facts.interpreter.as_ref().map(|interpreter| PythonFacts {
             path: interpreter.path.to_string_lossy().into_owned(),
             version: interpreter.version.clone(),

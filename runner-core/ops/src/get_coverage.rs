@@ -36,7 +36,7 @@ pub static DEFINITION: Definition = Definition {
     tool: Tool::GetCoverage,
     title: "Measure coverage",
     description: "Run the tests under the coverage tool: measured line coverage per file.",
-    hints: Hints::READS,
+    hints: Hints::RUNS,
     needs: Needs::Coverage,
     own: &[
         Argument::new("paths", Kind::Strings, "Source to measure"),
@@ -248,7 +248,7 @@ pub(super) fn answer(workspace: &Workspace, report: &Report) -> Result<Answer, O
     let facts = &report.facts;
     let iteration = report.first();
     let timed_out = verdict.status == Status::TimedOut;
-    let whole = matches!(verdict.status, Status::Passed | Status::Failed);
+    let whole = verdict.status.is_complete();
     let rows = rows::rows_of(iteration);
     let measured = iteration.coverage.clone().unwrap_or_default();
     let tail = Some(iteration.output_tail.clone()).filter(|text| !text.trim().is_empty());
@@ -271,7 +271,7 @@ pub(super) fn answer(workspace: &Workspace, report: &Report) -> Result<Answer, O
         } else {
             "lines"
         },
-        tests_exit_code: exit.and_then(|exit| exit.code),
+        tests_exit_code: exit.filter(|exit| !exit.was_ended()).and_then(|exit| exit.code),
         signal: exit.and_then(|exit| exit.signal),
         totals: Totals(iteration.totals()),
         next: next(&rows, facts.run_id.as_str()),
@@ -395,7 +395,7 @@ impl ToolAnswer for Answer {
         if !lowest.is_empty() {
             sentences.push(format!("Lowest: {}.", lowest.join(", ")));
         }
-        if self.status != Status::Passed {
+        if !self.status.is_green() {
             let reason = words::aside(self.reason.as_ref());
             sentences.push(format!(
                 "The tests: {}, status {}{reason}.",

@@ -26,7 +26,7 @@ pub static DEFINITION: Definition = Definition {
     tool: Tool::ListTests,
     title: "List tests",
     description: "List the nodeids there are, running none. Use it to find a test_id or selector.",
-    hints: Hints::READS,
+    hints: Hints::RUNS,
     needs: Needs::Backend(Capability::List),
     own: &[SELECTOR, SELECTORS, CWD, TIMEOUT, SUITE],
     action: Action::List {

@@ -326,7 +326,7 @@ fn never_reached(workspace: &Workspace, report: &Report, id: &str) -> OpError {
         .unwrap_or_else(|| "it is not among the tests that ran".to_owned());
     let kind = match (collector, verdict.status) {
         (_, Status::Cancelled) => ErrorKind::Cancelled,
-        (None, Status::Passed | Status::Failed | Status::NoTests) => ErrorKind::NoTests,
+        (None, Status::Passed | Status::AllSkipped | Status::Failed | Status::NoTests) => ErrorKind::NoTests,
         _ => ErrorKind::Broken,
     };
     let message = format!("no run reached `{}`: {why}", cut::quote_truncated(id));

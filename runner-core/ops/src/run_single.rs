@@ -420,6 +420,7 @@ impl ToolAnswer for Answer {
         let mut sentences = vec![format!("{}: {}{time}{of}.", self.nodeid, self.outcome.as_str())];
         let expected = match self.outcome {
             SingleOutcome::Finished(outcome) if outcome.is_bad() => Status::Failed,
+            SingleOutcome::Finished(Outcome::Skipped) => Status::AllSkipped,
             SingleOutcome::Finished(_) => Status::Passed,
             _ => Status::Queued,
         };
@@ -435,7 +436,7 @@ impl ToolAnswer for Answer {
     }
 
     fn is_green(&self) -> bool {
-        self.status == Status::Passed
+        self.status.is_green()
     }
 
     fn take_rows(&mut self) -> Vec<Row> {

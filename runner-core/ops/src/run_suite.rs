@@ -14,15 +14,15 @@ use super::resolve::RunArguments;
 use super::rows::{self, round};
 use super::unanswered::{cwd_argument, unanswered};
 use super::{
-    Changes, EnvironmentFacts, ErrorKind, NextCall, OpError, Row, Scope, Tool, Totals, Workspace, changes,
-    stored, suites, words,
+    Changes, EnvironmentFacts, NextCall, OpError, Row, Scope, Tool, Totals, Workspace, changes, failed,
+    suites, words,
 };
 use engine::run::{EventSink, RunSpec};
 use engine::run_id::new_run_id;
 use process::Cancel;
 use runner_core::backend::{Capability, Filters, Mode};
 use runner_core::model::{CollectionError, Outcome, Status, Unfinished};
-use runner_core::report::{Iteration, Report};
+use runner_core::report::Report;
 
 /// The tool.
 pub static DEFINITION: Definition = Definition {
@@ -35,7 +35,11 @@ pub static DEFINITION: Definition = Definition {
     own: &[
         SELECTOR,
         SELECTORS,
-        Argument::new("failed_of", Kind::String, "run_id: what failed there"),
+        Argument::new(
+            "failed_of",
+            Kind::String,
+            "`last`: what failed and has not been green since, in any run; or a run_id: what failed there",
+        ),
         Argument::new(
             "max_failures",
             Kind::Count {
@@ -97,9 +101,15 @@ impl Arguments {
         Ok(arguments)
     }
 
-    /// Whether the call leaves it to qaas what to run.
-    fn names_nothing(&self) -> bool {
-        self.scope.suite.is_none() && self.selectors.is_empty() && self.failed_of.is_none()
+    /// Whether the call is about all suites.
+    fn leaves_the_suite_open(&self) -> bool {
+        self.scope.suite.is_none()
+            && (self.is_of_failures() || self.selectors.is_empty() && self.failed_of.is_none())
+    }
+
+    /// Whether what failed and has not been green since is asked for.
+    fn is_of_failures(&self) -> bool {
+        self.failed_of.as_deref() == Some(failed::LAST)
     }
 }
 
@@ -130,7 +140,7 @@ pub struct Answer {
     /// Collected, then set aside by the framework's own filters.
     #[serde(skip_serializing_if = "rows::is_zero")]
     pub deselected: u64,
-    /// Null after a kill.
+    /// Null where qaas ended the run: what the framework says then is not its verdict.
     pub exit_code: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signal: Option<i32>,
@@ -203,7 +213,7 @@ pub async fn run_all(
     cancel: Cancel,
     sink: EventSink<'_>,
 ) -> Vec<SuiteRun> {
-    let names = match suites::suite_names(workspace) {
+    let names = match names_of(workspace, &arguments) {
         Ok(names) => names,
         Err(error) => {
             return vec![SuiteRun {
@@ -213,7 +223,7 @@ pub async fn run_all(
             }];
         }
     };
-    if names.len() == 1 || !arguments.names_nothing() || arguments.scope.cwd.is_some() {
+    if names.len() < 2 || !arguments.leaves_the_suite_open() || arguments.scope.cwd.is_some() {
         let (report, answer) = run_kept(workspace, &arguments, cancel, sink).await;
         let suite = report.as_ref().map(|report| report.facts.suite.clone());
         return vec![SuiteRun {
@@ -239,11 +249,19 @@ pub async fn run_all(
     runs
 }
 
+/// The suites that a call is about where it names none.
+fn names_of(workspace: &Workspace, arguments: &Arguments) -> Result<Vec<String>, OpError> {
+    if arguments.is_of_failures() {
+        return Ok(failed::suites(workspace));
+    }
+    suites::suite_names(workspace)
+}
+
 /// What the engine is to do.
 pub(super) async fn spec(workspace: &Workspace, arguments: &Arguments) -> Result<RunSpec, OpError> {
     let mut common = RunArguments::of(&arguments.scope, &arguments.selectors);
     if let Some(run) = &arguments.failed_of {
-        failed_of(workspace, run, &mut common)?;
+        failed::failed_of(workspace, run, &mut common)?;
     }
     let mut spec = common.spec(workspace, Tool::RunSuite, Mode::Run).await?;
     let info = spec.backend.info();
@@ -267,48 +285,6 @@ pub(super) async fn spec(workspace: &Workspace, arguments: &Arguments) -> Result
     Ok(spec)
 }
 
-/// Turns `failed_of` into the ids that failed there, run from the same folder in the same suite.
-fn failed_of(workspace: &Workspace, run: &str, common: &mut RunArguments) -> Result<(), OpError> {
-    let report = stored(workspace, run)?;
-    let run_id = &report.facts.run_id;
-    if report.cause.is_none() {
-        return Err(OpError::new(
-            ErrorKind::BadRequest,
-            "still_running",
-            format!("run {run_id} has not ended"),
-        ));
-    }
-    let rows = report
-        .iterations
-        .iter()
-        .flat_map(rows::rows_of)
-        .filter(Row::is_bad);
-    let mut ids: Vec<String> = rows.map(|row| row.nodeid).collect();
-    let unfinished = report.iterations.iter().flat_map(Iteration::unfinished);
-    ids.extend(unfinished.map(|test| test.nodeid.clone()));
-    let mut seen = std::collections::HashSet::new();
-    ids.retain(|id| seen.insert(id.clone()));
-    if ids.is_empty() {
-        return Err(OpError::new(
-            ErrorKind::NoTests,
-            "nothing_failed",
-            format!("no test failed in run {run_id}"),
-        ));
-    }
-    common
-        .scope
-        .suite
-        .get_or_insert_with(|| report.facts.suite.clone());
-    common
-        .scope
-        .cwd
-        .get_or_insert(report.facts.cwd.to_string_lossy().into_owned());
-    common.ids = ids;
-    // What was deleted since need not be run again.
-    common.lenient = true;
-    Ok(())
-}
-
 /// The answer that a report comes to.
 pub(super) fn answer(workspace: &Workspace, report: &Report) -> Result<Answer, OpError> {
     let verdict = report.verdict();
@@ -319,7 +295,7 @@ pub(super) fn answer(workspace: &Workspace, report: &Report) -> Result<Answer, O
     }
     let facts = &report.facts;
     let exit = iteration.exits.first();
-    let whole = matches!(verdict.status, Status::Passed | Status::Failed) && !rows.is_empty();
+    let whole = verdict.status.is_complete() && !rows.is_empty();
     let never_started = iteration
         .never_started()
         .filter(|&count| count > 0 && !whole | verdict.stopped);
@@ -336,7 +312,7 @@ pub(super) fn answer(workspace: &Workspace, report: &Report) -> Result<Answer, O
         unfinished: iteration.unfinished().to_vec(),
         never_started,
         deselected: iteration.deselected,
-        exit_code: exit.and_then(|exit| exit.code),
+        exit_code: exit.filter(|exit| !exit.was_ended()).and_then(|exit| exit.code),
         signal: exit.and_then(|exit| exit.signal),
         timed_out: verdict.status == Status::TimedOut,
         duration_s: round(report.duration_s, 3),
@@ -405,6 +381,9 @@ impl ToolAnswer for Answer {
         let bad = self.totals.of(Outcome::Failed) + self.totals.of(Outcome::Error);
         match self.status {
             Status::Passed => {}
+            Status::AllSkipped => {
+                sentences.push("All of them were skipped: nothing was shown to work.".to_owned());
+            }
             Status::Failed if bad > 0 && !self.stopped && self.reason.is_none() => {}
             Status::TimedOut => sentences.push(format!("TIMED OUT: these are partial results{because}.")),
             status => sentences.push(format!("Status: {status}{because}.")),
@@ -424,7 +403,7 @@ impl ToolAnswer for Answer {
     }
 
     fn is_green(&self) -> bool {
-        self.status == Status::Passed
+        self.status.is_green()
     }
 
     fn take_rows(&mut self) -> Vec<Row> {

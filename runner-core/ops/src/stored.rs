@@ -12,7 +12,7 @@ use runner_core::report::Report;
 const GLANCE: Duration = Duration::from_millis(250);
 
 /// The stored runs of this repository, newest first.
-fn list(workspace: &Workspace) -> Vec<Summary> {
+pub fn list(workspace: &Workspace) -> Vec<Summary> {
     workspace
         .engine
         .store

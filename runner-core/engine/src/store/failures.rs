@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use super::private::{Lock, create_file, open_file};
 use super::{Store, StoreError};
 use runner_core::facts::Caller;
-use runner_core::model::Status;
 use runner_core::report::{Iteration, Report};
 
 /// So many are remembered of one suite: whoever has more mends the cause, not the tests one by one.
@@ -69,7 +68,7 @@ impl Failures {
                 }
             }
         }
-        if matches!(report.status(), Status::Passed | Status::Failed) && !report.verdict().stopped {
+        if report.status().is_complete() && !report.verdict().stopped {
             let asked: HashSet<&str> = facts.asked.iter().map(String::as_str).collect();
             let meant = |nodeid: &str, at: &Remembered| {
                 asked.contains(nodeid) || (asked.is_empty() && at.cwd == facts.cwd)
