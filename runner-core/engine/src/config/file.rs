@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::words::{BackendTable, CoverageWord, DurationWord, NameList, SizeWord};
+use crate::policy::{LEAST_ANSWER_BYTES, MOST_ANSWER_BYTES};
 
 /// Configuration of qaas: what the tests of this repository are and how they are run. Everything is optional;
 /// without the file, qaas looks at the directory and decides for itself.
@@ -82,6 +83,6 @@ pub(super) struct McpTable {
     /// Names of the tools to offer. Default: all that the backends can serve.
     pub(super) tools: Option<Vec<String>>,
     /// The size of an answer in bytes, all parts together. Default: 20000.
-    #[schemars(range(min = 1000, max = 1_000_000))]
+    #[schemars(range(min = LEAST_ANSWER_BYTES, max = MOST_ANSWER_BYTES))]
     pub(super) max_bytes: Option<u64>,
 }

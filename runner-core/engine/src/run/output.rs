@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::clean::Cleaner;
 use crate::store::RunFolder;
 
-/// Length of the tail that an answer may show, in characters.
+/// Length of the tail that a report keeps, in characters: a bound of memory. Faces may show less of it.
 const TAIL_CHARS: usize = 6_000;
 /// Lines are cleaned and stored as they come up to here, in bytes; of the rest the last [`TAIL_BYTES`] are kept.
 const HEAD_BYTES: usize = 256 * 1024;

@@ -13,7 +13,7 @@ fn the_committed_schema_is_the_one_of_the_types() {
     assert!(
         current_schema() == SCHEMA,
         "qaas.schema.json is not what the types say; to write it anew: \
-         cargo test -p runner-core write_the_schema -- --ignored"
+         cargo test -p engine write_the_schema -- --ignored"
     );
 }
 
@@ -71,4 +71,17 @@ fn collect_keys(whole: &Value, schema: &Value, key: &str, keys: &mut Vec<String>
 fn matches(pattern: &str, key: &str) -> bool {
     let (pattern, key): (Vec<&str>, Vec<&str>) = (pattern.split('.').collect(), key.split('.').collect());
     pattern.len() == key.len() && pattern.iter().zip(&key).all(|(p, k)| *p == "*" || p == k)
+}
+
+#[test]
+fn the_schema_names_the_bounds_and_the_default_of_an_answers_size_that_hold() {
+    use crate::policy::{ANSWER_BYTES, LEAST_ANSWER_BYTES, MOST_ANSWER_BYTES};
+    let schema: Value = serde_json::from_str(SCHEMA).unwrap();
+    let key = &schema["$defs"]["McpTable"]["properties"]["max_bytes"];
+    assert_eq!(
+        (&key["minimum"], &key["maximum"]),
+        (&Value::from(LEAST_ANSWER_BYTES), &Value::from(MOST_ANSWER_BYTES))
+    );
+    let default = format!("Default: {ANSWER_BYTES}.");
+    assert!(key["description"].as_str().unwrap().ends_with(&default), "{key}");
 }
