@@ -31,3 +31,4 @@ mod plugins;
 mod round_trip;
 mod trust;
 mod versions;
+mod working_folder;

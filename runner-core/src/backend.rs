@@ -250,7 +250,8 @@ pub struct RunRequest {
     pub selection: Selection,
     /// The suite's `options`, checked against [`BackendInfo::options`].
     pub options: Map<String, Value>,
-    /// Where the suite's tests are when nothing is selected, relative to the suite's directory.
+    /// What to run when nothing is selected: files and folders, relative to `cwd`. Empty means everything in `cwd`. Those
+    /// of the suite that lie outside `cwd` are gone already, so a backend takes them as they are.
     pub paths: Vec<String>,
     /// On the wire its fields stand among the others.
     #[serde(flatten)]

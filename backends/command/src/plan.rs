@@ -26,7 +26,7 @@ pub(crate) fn plan(
 ) -> Result<Plan, BackendError> {
     let asked = asked(name, spec, request)?;
     check(name, &asked, request)?;
-    let ids = words(request, &project.dir);
+    let ids = words(request);
     let by_file = has(asked.items, Placeholder::IdsFile);
     let groups = if by_file { vec![ids] } else { split(ids) };
     let many = groups.len() > 1;
@@ -141,7 +141,7 @@ fn check(name: &str, asked: &Asked<'_>, request: &RunRequest) -> Result<(), Back
     Ok(())
 }
 
-fn words(request: &RunRequest, suite_dir: &Path) -> Vec<Selected> {
+fn words(request: &RunRequest) -> Vec<Selected> {
     let whole = |path: &str| Selected {
         word: path.to_owned(),
         file: path.to_owned(),
@@ -161,8 +161,8 @@ fn words(request: &RunRequest, suite_dir: &Path) -> Vec<Selected> {
             Selector::Keyword { .. } => None,
         })
         .collect();
-    // The suite's paths narrow only a run that begins where they are seen from, and that names nothing itself.
-    if selected.is_empty() && request.cwd == suite_dir {
+    // The suite's paths narrow only a run that names nothing itself.
+    if selected.is_empty() {
         return request.paths.iter().map(|path| whole(path)).collect();
     }
     selected

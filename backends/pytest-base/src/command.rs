@@ -102,7 +102,7 @@ fn keyword(request: &RunRequest) -> Option<String> {
 
 /// The selectors of each step, and the argument file if they stand in one.
 fn selector_groups(request: &RunRequest, project: &Project) -> (Vec<ScratchFile>, Vec<Vec<String>>) {
-    let words = selector_words(request, project);
+    let words = selector_words(request);
     if bytes(&words) <= INLINE_BYTES {
         return (Vec::new(), vec![words]);
     }
@@ -141,12 +141,12 @@ fn bytes(words: &[String]) -> usize {
 }
 
 /// Selected files and tests, or the suite's own paths where none are selected.
-fn selector_words(request: &RunRequest, project: &Project) -> Vec<String> {
-    let words = request.selection.words();
-    let words = if words.is_empty() {
-        suite_paths(request, &project.dir)
+fn selector_words(request: &RunRequest) -> Vec<String> {
+    let selected = request.selection.words();
+    let words = if selected.is_empty() {
+        request.paths.clone()
     } else {
-        words
+        selected
     };
     words
         .into_iter()
@@ -180,19 +180,6 @@ fn never_an_option(word: String) -> String {
     } else {
         word
     }
-}
-
-/// The suite's paths as seen from the request's working folder. A folder that is narrower than a path (or beside it)
-/// decides by itself.
-fn suite_paths(request: &RunRequest, suite_dir: &Path) -> Vec<String> {
-    if request.cwd == suite_dir {
-        return request.paths.clone();
-    }
-    let absolute = request.paths.iter().map(|path| suite_dir.join(path));
-    absolute
-        .filter(|path| path.starts_with(&request.cwd) && *path != request.cwd)
-        .map(|path| path.to_string_lossy().into_owned())
-        .collect()
 }
 
 #[cfg(test)]

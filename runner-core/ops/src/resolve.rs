@@ -155,7 +155,7 @@ fn time_limit(
 }
 
 /// A suite's paths as seen from `cwd`: those below it, relative to it. None where `cwd` lies inside one of them, or
-/// elsewhere: then `cwd` itself is what was asked for.
+/// elsewhere: then `cwd` itself is what was asked for. The one place that narrows them: backends take what they get.
 fn narrow(paths: &[String], folder: &Path, cwd: &Path) -> Vec<String> {
     if folder == cwd {
         return paths.to_vec();
