@@ -172,36 +172,118 @@ impl Ending {
         self.hint = Some(hint.into());
         self
     }
+
+    /// The one that says most against a run of several sessions; the first of equals. `None` if there is none.
+    ///
+    /// A session with nothing to run says nothing against one that ran.
+    pub fn worst(endings: impl IntoIterator<Item = Self>) -> Option<Self> {
+        let worse = |one: Self, other: Self| {
+            if other.severity() > one.severity() {
+                other
+            } else {
+                one
+            }
+        };
+        endings.into_iter().reduce(worse)
+    }
+
+    fn severity(&self) -> (EndingKind, ExitMeaning) {
+        match self.kind {
+            // Only where all else is the same does the exit decide.
+            EndingKind::Completed => (self.kind, self.exit),
+            kind => (kind, ExitMeaning::NoTests),
+        }
+    }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// In the order in which they speak against a run ([`Ending::worst`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndingKind {
+    /// Nothing selected, nothing collected, or the selector names nothing.
+    NoTests,
     /// Ran everything it meant to run.
     Completed,
     /// Stopped early as it was told to (`-x`, `--maxfail`).
     Stopped,
-    /// Nothing selected, nothing collected, or the selector names nothing.
-    NoTests,
     /// Interrupted from within (Ctrl-C, `pytest.exit`, a plug-in).
     Interrupted,
-    /// Could not do its work: wrong usage, internal error, missing package.
-    Broken,
     /// The record ends without the framework's own end: a crash, a kill, counts that disagree.
     Cut,
+    /// Could not do its work: wrong usage, internal error, missing package.
+    Broken,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// What a framework's exit code says, in the order in which it speaks against a run ([`ExitMeaning::worst`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExitMeaning {
-    /// "All is well."
-    Ok,
-    /// "There are failures."
-    TestsFailed,
     /// "There was nothing to run."
     NoTests,
+    /// "All is well."
+    Ok,
     /// Nothing against the tests that ran: a rule over the whole suite was missed, and only a part of it ran.
     NotOfTests,
+    /// "There are failures."
+    TestsFailed,
     /// Any other code, a signal, or none.
     Other,
+}
+
+impl ExitMeaning {
+    /// What a run of several steps is known by. `NoTests` only if no step had anything to run; `None` if there is none.
+    pub fn worst(exits: impl IntoIterator<Item = Self>) -> Option<Self> {
+        exits.into_iter().max()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_with_nothing_to_run_does_not_undo_one_that_ran() {
+        use ExitMeaning::{NoTests, Ok, Other, TestsFailed};
+        for (exits, expected) in [
+            (vec![NoTests, Ok], Some(Ok)),
+            (vec![Ok, NoTests], Some(Ok)),
+            (vec![TestsFailed, NoTests, Ok], Some(TestsFailed)),
+            (vec![Other, TestsFailed], Some(Other)),
+            (vec![NoTests], Some(NoTests)),
+            (vec![], None),
+        ] {
+            assert_eq!(ExitMeaning::worst(exits.clone()), expected, "{exits:?}");
+        }
+    }
+
+    #[test]
+    fn failures_are_worse_than_a_good_end_and_anything_else_than_failures_and_the_first_of_equals_is_told() {
+        let completed = Ending::completed;
+        let of = |kind| Ending::because(kind, ExitMeaning::Ok, "why");
+        let in_order = [
+            of(EndingKind::NoTests),
+            completed(ExitMeaning::Ok),
+            completed(ExitMeaning::TestsFailed),
+            completed(ExitMeaning::Other),
+            of(EndingKind::Stopped),
+            of(EndingKind::Interrupted),
+            of(EndingKind::Cut),
+            of(EndingKind::Broken),
+        ];
+        for pair in in_order.windows(2) {
+            let both = [pair.to_vec(), pair.iter().rev().cloned().collect()];
+            for endings in both {
+                assert_eq!(Ending::worst(endings).as_ref(), Some(&pair[1]));
+            }
+        }
+        let cut = |reason: &str| Ending::because(EndingKind::Cut, ExitMeaning::Other, reason);
+        assert_eq!(Ending::worst([cut("first"), cut("second")]), Some(cut("first")));
+        // The exit of anything but a completed session decides nothing.
+        let stopped = Ending::because(EndingKind::Stopped, ExitMeaning::Other, "why");
+        assert_eq!(
+            Ending::worst([of(EndingKind::Stopped), stopped]),
+            Some(of(EndingKind::Stopped))
+        );
+        assert_eq!(Ending::worst([]), None);
+    }
 }

@@ -95,7 +95,7 @@ impl OutputReader for Reader {
         events: &mut Vec<TestEvent>,
     ) -> Result<Ending, BackendError> {
         let mut trouble = None;
-        let mut exit = ExitMeaning::Ok;
+        let mut meanings = Vec::new();
         for step in 0.. {
             let wanted = step_name(&self.name, step);
             let Some(found) = exits.iter().find(|exit| exit.step == wanted) else {
@@ -109,7 +109,7 @@ impl OutputReader for Reader {
             let meaning = found
                 .code
                 .map_or(ExitMeaning::Other, |code| self.spec.exit.meaning(code));
-            exit = worse(exit, meaning);
+            meanings.push(meaning);
             let state = files.get(&report_name(step));
             if let Some(ending) = self.trouble(step, found, meaning, (read, state)) {
                 trouble.get_or_insert(ending);
@@ -121,6 +121,7 @@ impl OutputReader for Reader {
             let reason = "the command was never started";
             trouble = Some(Ending::because(EndingKind::Broken, ExitMeaning::Other, reason));
         }
+        let exit = ExitMeaning::worst(meanings).unwrap_or(ExitMeaning::Ok);
         Ok(trouble.unwrap_or_else(|| self.ending(exit, events)))
     }
 }
@@ -308,22 +309,6 @@ impl Reader {
             EndingKind::NoTests
         };
         Ending::because(kind, ending.exit, reason)
-    }
-}
-
-/// Which of two steps' exits the run is known by.
-fn worse(one: ExitMeaning, other: ExitMeaning) -> ExitMeaning {
-    let rank = |meaning: ExitMeaning| match meaning {
-        ExitMeaning::NoTests => 0,
-        ExitMeaning::Ok | ExitMeaning::NotOfTests => 1,
-        ExitMeaning::TestsFailed => 2,
-        ExitMeaning::Other => 3,
-    };
-    // The first step alone may have had nothing to run.
-    if rank(other) >= rank(one) || (one == ExitMeaning::Ok && other == ExitMeaning::NoTests) {
-        other
-    } else {
-        one
     }
 }
 

@@ -2,7 +2,7 @@
 
 use pytest_base::exit::{in_words, meaning};
 use pytest_base::{CapturedOutput, trouble};
-use runner_core::event::{Ending, EndingKind, ExitMeaning};
+use runner_core::event::{Ending, EndingKind};
 use runner_core::plan::StepExit;
 
 use crate::session::Session;
@@ -149,18 +149,4 @@ fn below_threshold(missed: &str, said: &CapturedOutput) -> Ending {
 
 fn of(kind: EndingKind, exit: &StepExit, reason: impl Into<String>) -> Ending {
     Ending::because(kind, meaning(exit), reason)
-}
-
-/// The ending of several sessions that share one selection: the one that says most against it.
-pub(crate) fn worst(endings: Vec<Ending>) -> Option<Ending> {
-    let rank = |ending: &Ending| match (ending.kind, ending.exit) {
-        (EndingKind::Broken, _) => 6,
-        (EndingKind::Cut, _) => 5,
-        (EndingKind::Interrupted, _) => 4,
-        (EndingKind::Stopped, _) => 3,
-        (EndingKind::Completed, ExitMeaning::Ok) => 1,
-        (EndingKind::Completed, _) => 2,
-        (EndingKind::NoTests, _) => 0,
-    };
-    endings.into_iter().max_by_key(rank)
 }

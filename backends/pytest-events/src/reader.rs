@@ -10,7 +10,7 @@ use runner_core::event::{Ending, ExitMeaning, TestEvent};
 use runner_core::model::Phase;
 use runner_core::plan::{Artifacts, Lines, StepExit, Stream};
 
-use crate::ending::{ending, worst};
+use crate::ending::ending;
 use crate::plan::PHASE;
 use crate::session::Session;
 use crate::stack;
@@ -151,7 +151,7 @@ impl OutputReader for Reader {
             }
             endings.push(ending);
         }
-        worst(endings).ok_or_else(|| {
+        Ending::worst(endings).ok_or_else(|| {
             BackendError::new("crashed", "pytest was never started, so there is nothing to read")
         })
     }

@@ -65,7 +65,7 @@ impl TextReader {
         events: &mut Vec<TestEvent>,
     ) -> Ending {
         let sessions = exits.iter().take_while(|exit| exit.step.starts_with(STEP_NAME));
-        let mut ending: Option<Ending> = None;
+        let mut endings = Vec::new();
         for (step, exit) in sessions.enumerate() {
             if self.parts.len() <= step {
                 let nothing = Lines {
@@ -76,16 +76,12 @@ impl TextReader {
                 self.hear(&nothing, events);
             }
             let part = &mut self.parts[step];
-            let this = match self.request.mode {
+            endings.push(match self.request.mode {
                 Mode::Run => part.finish_run(exit, || exact(step), events),
                 Mode::List => part.finish_list(exit, events),
-            };
-            ending = Some(match ending {
-                Some(earlier) => worse(earlier, this),
-                None => this,
             });
         }
-        ending.unwrap_or_else(|| {
+        Ending::worst(endings).unwrap_or_else(|| {
             Ending::because(EndingKind::Broken, ExitMeaning::Other, "pytest was not started")
         })
     }
@@ -213,21 +209,4 @@ fn silent(exit: &StepExit, session: &Session) -> Option<Ending> {
                       its process ended before the session began";
         Ending::because(EndingKind::Broken, exit::meaning(exit), reason).with_hint(TERMINAL_HINT)
     })
-}
-
-/// The ending that says more against the run.
-fn worse(one: Ending, other: Ending) -> Ending {
-    fn rank(ending: &Ending) -> u8 {
-        match (ending.kind, ending.exit) {
-            (EndingKind::NoTests, _) => 0,
-            (EndingKind::Completed, ExitMeaning::Ok) => 1,
-            (EndingKind::Completed, ExitMeaning::TestsFailed) => 2,
-            (EndingKind::Completed, _) => 3,
-            (EndingKind::Stopped, _) => 4,
-            (EndingKind::Interrupted, _) => 5,
-            (EndingKind::Cut, _) => 6,
-            (EndingKind::Broken, _) => 7,
-        }
-    }
-    if rank(&other) > rank(&one) { other } else { one }
 }
