@@ -38,6 +38,21 @@ fn run_shows_failures_with_their_text_and_a_summary() {
 }
 
 #[test]
+fn the_error_of_a_file_that_does_not_load_is_whole_on_screen_and_for_an_agent() {
+    let project = Project::new().file("test_a.py", "raise EOFError('no more')\n");
+    for backend in ["pytest-events", "pytest-json", "pytest-terminal"] {
+        let screen = project.qaas(&["run", "--backend", backend]).stdout;
+        assert!(
+            screen.contains("test_a.py  EOFError: no more"),
+            "{backend}: {screen}"
+        );
+        let answer = project.qaas(&["call", "run_suite", "--backend", backend]).json();
+        let error = &answer["collection_errors"][0]["message"];
+        assert_eq!(error, "EOFError: no more", "{backend}: {answer:#}");
+    }
+}
+
+#[test]
 fn run_of_one_nodeid_is_green_and_says_so() {
     let answer = shop().qaas(&["run", "tests/test_money.py::test_parse[two decimals]"]);
     assert_eq!(answer.code, Some(0), "{}{}", answer.stdout, answer.stderr);

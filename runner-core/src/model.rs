@@ -326,11 +326,21 @@ pub struct CollectionError {
     pub nodeid: String,
     /// The framework's text.
     pub message: String,
-    /// The one line of it that says what went wrong. `None`: the text's last line, as Python's tracebacks have it.
+    /// The one line that says what went wrong (`ImportError: …`), where the framework gives one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<Location>,
+}
+
+impl CollectionError {
+    /// What went wrong, in one line: the summary, else the last line of the text, where most tools write the error itself.
+    pub fn what(&self) -> &str {
+        match &self.summary {
+            Some(summary) => summary,
+            None => self.message.trim_end().lines().last().unwrap_or_default().trim(),
+        }
+    }
 }
 
 /// A test that began and never ended.

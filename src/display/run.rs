@@ -296,13 +296,7 @@ impl<W: Write> Screen<W> {
         }
         for error in &iteration.collection_errors {
             let word = self.paint.outcome(Outcome::Error, "error  ");
-            let why = error
-                .message
-                .lines()
-                .rev()
-                .find(|line| !line.trim().is_empty())
-                .unwrap_or_default();
-            let why = why.trim().trim_start_matches("E ").trim_start();
+            let why = error.what();
             writeln!(
                 self.out,
                 "{word} {}{}",

@@ -177,10 +177,12 @@ impl Session {
             return;
         }
         self.collection_failed = true;
+        let message = report.text.or(report.message).unwrap_or_default();
         events.push(TestEvent::CollectFailed(CollectionError {
             summary: None,
             nodeid,
-            message: report.text.or(report.message).unwrap_or_default(),
+            summary: pytest_base::text::summary(&message),
+            message,
             location: location(report.at),
         }));
     }

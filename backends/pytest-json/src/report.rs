@@ -355,6 +355,7 @@ fn add_collectors(collectors: Entries<Collector>, exact: &mut Exact) {
                 summary: None,
                 nodeid: collector.nodeid,
                 location: pytest_base::text::location(&collector.longrepr),
+                summary: pytest_base::text::summary(&collector.longrepr),
                 message: collector.longrepr,
             });
         } else {

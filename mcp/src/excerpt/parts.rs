@@ -4,6 +4,8 @@ use std::any::Any;
 
 use ops::get_run::Page;
 use ops::{Answer, Fields, NextCall, OpError, Row};
+use runner_core::model::CollectionError;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::measure;
@@ -53,16 +55,12 @@ impl Parts {
             return;
         };
         for error in errors.iter_mut().filter_map(Value::as_object_mut) {
-            // The summary is for this list alone.
-            let summary = error.remove("summary");
             let nodeid = error.get("nodeid").and_then(Value::as_str);
             let known = nodeid.is_some_and(|nodeid| self.rows.iter().any(|row| row.nodeid == nodeid));
-            let text = error.get("message").and_then(Value::as_str).filter(|_| known);
-            let last = || Some(text?.trim_end().lines().last()?.trim_start_matches(['E', ' ']));
-            let said = summary.as_ref().and_then(Value::as_str).filter(|_| known);
-            if let Some(line) = said.or_else(last) {
-                let line = measure::cut(line, BRIEF);
-                error.insert("message".to_owned(), Value::String(line));
+            if let (true, Ok(whole)) = (known, CollectionError::deserialize(&Value::Object(error.clone()))) {
+                let what = measure::cut(whole.what(), BRIEF);
+                error.insert("message".to_owned(), Value::String(what));
+                error.remove("summary");
             }
         }
     }

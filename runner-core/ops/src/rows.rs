@@ -90,7 +90,10 @@ impl From<&CollectionError> for Row {
             outcome: Outcome::Error,
             duration_s: None,
             message: Some(error.message.clone()),
-            summary: what_went_wrong(&error.message),
+            // Files that fail alike share it; a text of one line has said it.
+            summary: Some(error.what())
+                .filter(|what| what.len() < error.message.len())
+                .map(str::to_owned),
             location: error.location.clone(),
             phase: Some(Phase::Collect),
             failures: Vec::new(),
@@ -99,13 +102,6 @@ impl From<&CollectionError> for Row {
             output: None,
         }
     }
-}
-
-/// The last line of a collector's text, where frameworks write the error itself: files that fail alike share it.
-fn what_went_wrong(message: &str) -> Option<String> {
-    let last = message.trim_end().lines().last()?;
-    let last = last.strip_prefix("E ").unwrap_or(last).trim_start();
-    (!last.is_empty() && last.len() < message.len()).then(|| last.to_owned())
 }
 
 impl Row {
@@ -186,23 +182,4 @@ pub(super) fn warnings(report: &Report, iteration: &Iteration) -> Vec<String> {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
 pub(super) fn is_zero(count: &u64) -> bool {
     *count == 0
-}
-
-#[cfg(test)]
-mod tests {
-    use super::what_went_wrong;
-
-    #[test]
-    fn the_error_of_a_collector_keeps_its_first_letter() {
-        let of = |message| what_went_wrong(message);
-        assert_eq!(
-            of("ImportError while …\nE   EOFError: no more").as_deref(),
-            Some("EOFError: no more")
-        );
-        assert_eq!(
-            of("a.py:3: in f\nEnvironmentError").as_deref(),
-            Some("EnvironmentError")
-        );
-        assert_eq!(of("EOFError"), None);
-    }
 }

@@ -146,10 +146,27 @@ fn block(lines: &[String]) -> Block {
 
 /// What went wrong, without the frames: the last `E` lines, or the whole text where there are none.
 pub(crate) fn message(text: &str) -> String {
+    let lines = error_lines(text);
+    if lines.is_empty() {
+        return text.trim().to_owned();
+    }
+    lines.join("\n").trim().to_owned()
+}
+
+/// The one line of a failure's text that says what went wrong, where pytest marks one: the first of the last `E` lines that
+/// is not indented (a `SyntaxError` shows the source first, `assert a == b` explains itself in indented lines behind).
+pub fn summary(text: &str) -> Option<String> {
+    let mut lines = error_lines(text).into_iter();
+    let summary = lines.find(|line| !line.is_empty() && !line.starts_with(char::is_whitespace));
+    summary.map(str::to_owned)
+}
+
+/// The last group of lines marked with `E`, without the mark and its margin.
+fn error_lines(text: &str) -> Vec<&str> {
     let lines: Vec<&str> = text.lines().collect();
     let is_error = |line: &&str| **line == *"E" || line.starts_with("E ");
     let Some(last) = lines.iter().rposition(is_error) else {
-        return text.trim().to_owned();
+        return Vec::new();
     };
     let first = lines[..=last]
         .iter()
@@ -164,9 +181,9 @@ pub(crate) fn message(text: &str) -> String {
         .min()
         .unwrap_or(0);
     let cut = errors
-        .iter()
+        .into_iter()
         .map(|line| line.get(margin..).unwrap_or("").trim_end());
-    cut.collect::<Vec<_>>().join("\n").trim().to_owned()
+    cut.collect()
 }
 
 /// Where it was raised: the last line `path:12: What`.
@@ -200,6 +217,25 @@ mod tests {
             line: Some(3),
         };
         assert_eq!(location(text), Some(expected));
+    }
+
+    #[test]
+    fn a_summary_keeps_its_first_letter_and_is_the_error_not_what_explains_it() {
+        for (text, expected) in [
+            ("ImportError while …\nE   EOFError: no more", "EOFError: no more"),
+            (
+                "a.py:1: in f\nE   ExceptionOfOurs: E x\nE   and more",
+                "ExceptionOfOurs: E x",
+            ),
+            (
+                "E     File \"a.py\", line 1\nE       def\nE          ^\nE   SyntaxError: invalid syntax",
+                "SyntaxError: invalid syntax",
+            ),
+            ("E   assert 1 == 2\nE    +  where 1 = f()", "assert 1 == 2"),
+        ] {
+            assert_eq!(summary(text).as_deref(), Some(expected), "{text}");
+        }
+        assert_eq!(summary("EnvironmentError"), None);
     }
 
     #[test]

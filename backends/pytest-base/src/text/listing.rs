@@ -89,6 +89,7 @@ impl Listing {
                 summary: None,
                 nodeid: (*name).to_owned(),
                 location: failures::location(&message),
+                summary: failures::summary(&message),
                 message,
             }));
         }

@@ -25,7 +25,7 @@ mod word;
 
 pub use arguments::plan;
 pub use exact::Exact;
-pub use failures::location;
+pub use failures::{location, summary};
 pub use reader::TextReader;
 
 /// The message of a test that was only set up.

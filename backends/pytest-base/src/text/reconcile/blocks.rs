@@ -235,6 +235,7 @@ pub(super) fn collectors(reports: &Reports, pages: &SessionOutput<'_>, events: &
                 root if root.is_empty() => ".".to_owned(),
                 nodeid => nodeid,
             },
+            summary: failures::summary(&message),
             message,
             location,
         }));
