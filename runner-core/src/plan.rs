@@ -11,6 +11,7 @@ pub struct Plan {
     /// Laid into the scratch before the first step.
     #[serde(default)]
     pub files: Vec<ScratchFile>,
+    /// In the order in which they run.
     pub steps: Vec<Step>,
     /// Read back for the reader's `finish`, by name.
     #[serde(default)]
@@ -30,13 +31,16 @@ impl From<Step> for Plan {
 /// A file that a plan needs. The path is relative to the scratch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScratchFile {
+    /// Relative to the scratch, without `..`.
     pub path: PathBuf,
+    /// The whole file.
     pub contents: String,
 }
 
 /// A file that a step is expected to leave. Believed only if it is a regular file that changed since the plan began.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Artifact {
+    /// What the reader asks for it by.
     pub name: String,
     /// Absolute, mostly inside the scratch.
     pub path: PathBuf,
@@ -47,10 +51,12 @@ pub struct Artifact {
 pub struct Step {
     /// For people and for [`StepExit`]: `pytest`, `coverage json`.
     pub name: String,
+    /// An absolute path, or a name to be looked for on PATH.
     pub program: PathBuf,
     /// What stands between the program and `args`: `-m pytest`, or `-m coverage run -m pytest` once wrapped.
     #[serde(default)]
     pub launcher: Vec<String>,
+    /// One word each, never taken apart by a shell.
     #[serde(default)]
     pub args: Vec<String>,
     /// Set on top of the run's environment; `None` removes the variable.
@@ -61,7 +67,9 @@ pub struct Step {
     /// see the environment, so it cannot do this itself.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env_prepend: BTreeMap<String, String>,
+    /// Where it runs, absolute.
     pub cwd: PathBuf,
+    /// What becomes of what it prints.
     #[serde(default)]
     pub stdout: StdoutUse,
     /// Whether the step's standard input is the private event channel (else it is null).
@@ -85,6 +93,14 @@ impl Step {
     }
 }
 
+/// The name of a step that is one of several of a kind, by its number from 0: `pytest`, `pytest (2)`.
+pub fn step_name(name: &str, number: usize) -> String {
+    match number {
+        0 => name.to_owned(),
+        later => format!("{name} ({})", later + 1),
+    }
+}
+
 /// What a step's standard output is for.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -103,12 +119,14 @@ pub struct Dump {
     pub from_rtmax: u8,
     /// Folder (absolute) and prefix of the files `PREFIX<pid>` that the processes write.
     pub folder: PathBuf,
+    /// How the names of those files begin.
     pub prefix: String,
 }
 
 /// How one step ended.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct StepExit {
+    /// The step's name.
     pub step: String,
     /// `None` after a signal, or if it never started.
     pub code: Option<i32>,
@@ -121,6 +139,7 @@ pub struct StepExit {
     /// Ended by qaas because somebody asked for it.
     #[serde(default)]
     pub cancelled: bool,
+    /// Seconds.
     pub duration_s: f64,
     /// Processes that outlived the step's main process and were ended: `name (pid)`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -165,7 +184,9 @@ pub fn signal_name(signal: i32) -> Option<&'static str> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stream {
+    /// Standard output.
     Stdout,
+    /// Standard error.
     Stderr,
     /// The private event channel.
     Channel,
@@ -176,7 +197,9 @@ pub enum Stream {
 pub struct Lines {
     /// Index into [`Plan::steps`].
     pub step: usize,
+    /// Which one.
     pub stream: Stream,
+    /// In the order in which they came.
     pub lines: Vec<String>,
 }
 
@@ -191,7 +214,9 @@ pub struct Artifacts {
 /// What became of one planned file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ArtifactState {
+    /// It is there, whole.
     Bytes(Vec<u8>),
+    /// It is not there.
     Missing,
     /// It is there, but no step of this plan wrote it.
     Stale,
@@ -200,6 +225,7 @@ pub enum ArtifactState {
 }
 
 impl Artifacts {
+    /// Sets what became of a file.
     pub fn insert(&mut self, name: impl Into<String>, state: ArtifactState) {
         self.files.insert(name.into(), state);
     }

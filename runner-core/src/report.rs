@@ -1,7 +1,7 @@
 //! The report: the fold of a run's events. Never written by hand, always recomputable.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde::Serialize;
 
@@ -13,12 +13,15 @@ use crate::plan::StepExit;
 /// Everything known about a run. [`Report::add`] is the only way it changes.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
+    /// What was known before it began.
     pub facts: RunFacts,
     /// At least one entry once the run began.
     pub iterations: Vec<Iteration>,
     /// `None` while the run goes on.
     pub cause: Option<StopReason>,
+    /// Seconds of the whole run. 0 while it goes on.
     pub duration_s: f64,
+    /// What the engine had to say about the run, in order.
     pub warnings: Vec<String>,
 }
 
@@ -45,7 +48,7 @@ impl SharedReport {
 
     /// A panic elsewhere leaves the report as it was: it is still the truth so far.
     fn lock(&self) -> MutexGuard<'_, Arc<Report>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        crate::panic::lock(&self.0)
     }
 }
 
@@ -54,21 +57,30 @@ impl SharedReport {
 pub struct Iteration {
     /// One row for each nodeid, in the order of their first verdict.
     pub rows: Vec<TestResult>,
+    /// Collectors that failed.
     pub collection_errors: Vec<CollectionError>,
     /// Tests that exist (listing only).
     pub found: Vec<Found>,
     /// Tests the framework meant to run. `None` if it never said.
     pub selected: Option<u64>,
+    /// How many tests were found and set aside.
     pub deselected: u64,
+    /// One for each step that ended.
     pub exits: Vec<StepExit>,
+    /// The backend's reading of its framework's end.
     pub ending: Option<Ending>,
+    /// Whether nothing more can come.
     pub ended: bool,
+    /// What was measured.
     pub coverage: Option<Coverage>,
     /// What ran the tests, by name: versions, as the framework told them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub environment: BTreeMap<String, String>,
+    /// Seconds. 0 while it goes on.
     pub duration_s: f64,
+    /// The last of what was printed, cleaned and bounded.
     pub output_tail: String,
+    /// What the backend had to say, in order.
     pub warnings: Vec<String>,
     #[serde(skip)]
     index: HashMap<String, usize>,
@@ -118,7 +130,9 @@ impl Alike {
 /// A test that exists.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Found {
+    /// Verbatim from the framework.
     pub nodeid: String,
+    /// Where it is defined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub location: Option<Location>,
 }

@@ -3,10 +3,12 @@
 //! Here is what can be told from the text alone. What needs the disk (does it exist, does it stay inside the
 //! root) is done by the engine's `project::resolve`, the only maker of path selectors in the running product.
 
-use std::ffi::OsStr;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+
+use crate::language::Language;
+use crate::nodeid::NodeId;
 
 /// The longest selector that is taken, in bytes. Longer ones are an accident or an attack.
 pub const MAX_SELECTOR_BYTES: usize = 8 * 1024;
@@ -14,11 +16,12 @@ pub const MAX_SELECTOR_BYTES: usize = 8 * 1024;
 /// What somebody wrote, without the blanks around it. Those at the end of a test id are part of it, unless its file's
 /// language names tests by identifiers: a table's case, an example or a sentence may well end with a blank.
 pub fn without_margins(text: &str) -> &str {
-    const IDENTIFIERS: [&str; 9] = ["py", "pyi", "rs", "go", "java", "kt", "cs", "swift", "php"];
     let text = text.trim_start();
-    let file = text.find("::").map(|at| Path::new(&text[..at]));
-    let end = file.and_then(Path::extension).and_then(OsStr::to_str);
-    if end.is_some_and(|end| !IDENTIFIERS.contains(&end)) {
+    let id = NodeId::of(text);
+    let file = Path::new(id.file());
+    let is_test = id.names().is_some() && file.extension().is_some();
+    let identifiers = Language::of(file).is_some_and(|language| language.identifiers);
+    if is_test && !identifiers {
         text
     } else {
         text.trim_end()
@@ -43,7 +46,10 @@ pub enum Selector {
         rest: String,
     },
     /// A keyword expression in the framework's own language (pytest's `-k`).
-    Keyword { expression: String },
+    Keyword {
+        /// As it was written.
+        expression: String,
+    },
 }
 
 impl Selector {
@@ -55,15 +61,35 @@ impl Selector {
             Self::Keyword { expression } => expression.clone(),
         }
     }
+
+    /// Whether a test is what is selected or in it, as far as its id (`file::name`) tells. Of a keyword expression only the
+    /// framework can tell, so it admits all.
+    pub fn admits(&self, nodeid: &str) -> bool {
+        match self {
+            Self::Path { path } => {
+                let file = NodeId::of(nodeid).file();
+                let path = path.strip_prefix("./").unwrap_or(path).trim_end_matches('/');
+                let rest = file.strip_prefix(path);
+                path == "." || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            }
+            Self::Node { .. } => {
+                let word = self.as_word();
+                NodeId::of(word.strip_prefix("./").unwrap_or(&word)).stands_for(nodeid)
+            }
+            Self::Keyword { .. } => true,
+        }
+    }
 }
 
 /// What a run is narrowed to. Empty means everything.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Selection {
+    /// Each adds to what is selected.
     pub selectors: Vec<Selector>,
 }
 
 impl Selection {
+    /// Whether nothing narrows the run.
     pub fn is_everything(&self) -> bool {
         self.selectors.is_empty()
     }
@@ -80,17 +106,7 @@ impl Selection {
     /// Whether a test is among what is selected, as far as its id (`file::name`) tells: for frameworks that run more than
     /// they are asked for. With a keyword expression among the selectors only the framework can tell.
     pub fn admits(&self, nodeid: &str) -> bool {
-        let follows = |word: &str, next: &[&str]| {
-            let word = word.strip_prefix("./").unwrap_or(word).trim_end_matches('/');
-            let rest = nodeid.strip_prefix(word);
-            rest.is_some_and(|rest| rest.is_empty() || next.iter().any(|next| rest.starts_with(next)))
-        };
-        self.is_everything()
-            || self.selectors.iter().any(|selector| match selector {
-                Selector::Path { path } => path == "." || follows(path, &["/", "::"]),
-                Selector::Node { .. } => follows(&selector.as_word(), &["::", "["]),
-                Selector::Keyword { .. } => true,
-            })
+        self.is_everything() || self.selectors.iter().any(|selector| selector.admits(nodeid))
     }
 
     /// All keyword expressions joined with `or`.

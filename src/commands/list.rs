@@ -3,12 +3,12 @@
 use engine::policy::Policy;
 use ops::{ExitCode, ToolAnswer, list_tests};
 use runner_core::visible::visible;
+use runner_core::words::count;
 
 use super::output::{print, print_json, print_stderr};
 use super::run::{fail, structured};
 use super::{Context, signals};
 use crate::cli::{Format, List};
-use crate::display::count;
 
 pub(super) async fn run(context: &Context, command: List) -> ExitCode {
     let (format, paint) = (context.global.format, context.paint());

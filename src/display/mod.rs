@@ -16,12 +16,3 @@ pub(crate) fn seconds(seconds: f64) -> String {
         s => format!("{:.0} min {:02.0} s", (s / 60.0).floor(), s % 60.0),
     }
 }
-
-/// `1 test`, `2 tests`.
-pub(crate) fn count(number: u64, noun: &str) -> String {
-    if number == 1 {
-        format!("1 {noun}")
-    } else {
-        format!("{number} {noun}s")
-    }
-}

@@ -8,9 +8,10 @@ use runner_core::facts::RunFacts;
 use runner_core::model::{CollectionError, Outcome, Phase, Status, TestResult};
 use runner_core::report::{Iteration, Report};
 use runner_core::visible::visible;
+use runner_core::words::count;
 
 use super::progress::Progress;
-use super::{Paint, count, seconds};
+use super::{Paint, seconds};
 
 /// How much is shown of tests that are well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

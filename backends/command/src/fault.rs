@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use runner_core::registry::nearest;
+pub(crate) use runner_core::words::suggest;
 
 /// One fault of a table, before it is known in which file the table stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,11 +30,3 @@ impl fmt::Display for Fault {
 }
 
 impl std::error::Error for Fault {}
-
-/// The hint for a word that is none of those that may stand there.
-pub(crate) fn suggest(word: &str, candidates: &[&str], what: &str) -> String {
-    match nearest(word, candidates.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("{what}: {}", candidates.join(", ")),
-    }
-}

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use runner_core::backend::{BackendError, RunRequest, UNSUPPORTED};
+pub(crate) use runner_core::plan::step_name;
 use runner_core::selector::Selector;
 
 use crate::spec::ReportPlace;
@@ -18,14 +19,6 @@ pub(crate) struct Asked<'a> {
 pub(crate) const COVERAGE: &str = "coverage";
 
 pub(crate) const IDS_FILE: &str = "selected.txt";
-
-/// The name of the step of this number, counted from 0.
-pub(crate) fn step_name(name: &str, number: usize) -> String {
-    match number {
-        0 => name.to_owned(),
-        later => format!("{name} ({})", later + 1),
-    }
-}
 
 /// What {report} stands for in the step of this number: a file that no earlier run can have left.
 pub(crate) fn report_file(scratch: &Path, report: &ReportPlace, number: usize) -> PathBuf {

@@ -230,7 +230,7 @@ fn coverage(value: &Value) -> Result<CoverageSpec, Fault> {
     let name = string("coverage.format", format)?;
     let found = COVERAGE_FORMATS.iter().find(|(known, _)| *known == name);
     let format: CoverageFormat = found.map(|(_, format)| *format).ok_or_else(|| {
-        let hint = suggest(name, &names, "formats");
+        let hint = suggest(name, names, "formats");
         Fault::new(
             "coverage.format",
             format!("there is no coverage format `{name}`"),

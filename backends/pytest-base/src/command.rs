@@ -8,7 +8,8 @@ use std::path::Path;
 
 use runner_core::backend::{BackendError, Mode, RunRequest};
 use runner_core::facts::Project;
-use runner_core::plan::{Plan, ScratchFile, Step};
+use runner_core::nodeid::NodeId;
+use runner_core::plan::{Plan, ScratchFile, Step, step_name};
 
 use crate::options::{PytestVersion, pytest_version};
 
@@ -35,10 +36,7 @@ pub fn base_plan(request: &RunRequest, project: &Project, last: &[String]) -> Re
     })?;
     let options = option_words(request, project, last);
     let step = |number: usize, selectors: Vec<String>| Step {
-        name: match number {
-            0 => STEP_NAME.to_owned(),
-            later => format!("{STEP_NAME} ({})", later + 1),
-        },
+        name: step_name(STEP_NAME, number),
         program: interpreter.path.clone(),
         launcher: vec!["-m".to_owned(), "pytest".to_owned()],
         args: options.iter().cloned().chain(selectors).collect(),
@@ -158,8 +156,9 @@ fn selector_words(request: &RunRequest) -> Vec<String> {
 /// xdist's `--dist loadgroup` writes a test's group behind its nodeid (`test_a.py::test_x[1]@group`), where pytest knows
 /// no test. In front of a parameter stand only identifiers, and behind it nothing.
 fn without_group(mut word: String) -> String {
-    if let Some((file, rest)) = word.split_once("::")
-        && Path::new(file)
+    let id = NodeId::of(&word);
+    if let Some(rest) = id.names()
+        && Path::new(id.file())
             .extension()
             .is_some_and(|extension| extension == "py")
     {

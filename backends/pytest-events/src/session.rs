@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use runner_core::event::TestEvent;
 use runner_core::model::{Attempt, CollectionError, Location, Outcome, Phase, TestResult};
+use runner_core::nodeid::NodeId;
 
 use crate::fact::{Fact, Finish, Hello, Next, Report};
 use crate::trial::{Took, Trial, bare, location};
@@ -195,7 +196,7 @@ impl Session {
         events: &mut Vec<TestEvent>,
     ) {
         self.started += 1;
-        let file = file.or_else(|| nodeid.split("::").next().map(str::to_owned));
+        let file = file.or_else(|| Some(NodeId::of(&nodeid).file().to_owned()));
         let place = counted_from_one(file, line);
         // A try that was to be run again is over when the next one starts, however its plug-in ends it.
         if self

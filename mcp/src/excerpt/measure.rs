@@ -3,6 +3,7 @@
 //! A promise of bytes must hold however a client counts them. So everything is measured as the wordiest ordinary
 //! JSON: non-ASCII characters as `\u` escapes, a blank after every comma and colon.
 
+use runner_core::words::left_out;
 use serde_json::{Map, Value};
 
 /// Size of a character inside a JSON string.
@@ -87,8 +88,9 @@ pub(crate) fn cut(text: &str, limit: usize) -> String {
     let tail = tail_of(text, room - room / 3).max(head);
     let dropped = tail - head;
     format!(
-        "{}\n[… {dropped} bytes left out …]\n{}",
+        "{}\n{}\n{}",
         &text[..head],
+        left_out(dropped as u64),
         &text[tail..]
     )
 }

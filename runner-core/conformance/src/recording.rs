@@ -1,7 +1,7 @@
 //! The bytes of a run as they passed through the seam: recorded once, read again in every damaged form.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
@@ -9,6 +9,7 @@ use runner_core::backend::{BackendError, BackendInfo, Mode, OutputReader, RunReq
 use runner_core::event::{Ending, EndingKind, ExitMeaning, RunEvent, StopReason, TestEvent};
 use runner_core::facts::{Project, RunFacts};
 use runner_core::model::{Outcome, Status};
+use runner_core::panic::lock;
 use runner_core::plan::{Artifacts, Lines, Plan, StepExit};
 use runner_core::report::{Iteration, Report};
 
@@ -256,14 +257,10 @@ impl Recorder {
 
     /// What was recorded, once the run is over. `None` if there was no reader.
     pub(super) fn take(&self) -> Option<Recording> {
-        let mut recording = locked(&self.recording).take()?;
-        recording.names.clone_from(&locked(&self.names));
+        let mut recording = lock(&self.recording).take()?;
+        recording.names.clone_from(&lock(&self.names));
         Some(recording)
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl TestBackend for Recorder {
@@ -273,7 +270,7 @@ impl TestBackend for Recorder {
 
     fn plan(&self, request: &RunRequest, project: &Project) -> Result<Plan, BackendError> {
         let plan = self.backend.plan(request, project)?;
-        *locked(&self.names) = plan
+        *lock(&self.names) = plan
             .artifacts
             .iter()
             .map(|artifact| artifact.name.clone())
@@ -283,7 +280,7 @@ impl TestBackend for Recorder {
 
     fn reader(&self, request: &RunRequest) -> Box<dyn OutputReader> {
         let recording = Recording::silent(request.clone(), &Plan::default(), None);
-        *locked(&self.recording) = Some(recording);
+        *lock(&self.recording) = Some(recording);
         Box::new(RecordingReader {
             reader: self.backend.reader(request),
             recording: Arc::clone(&self.recording),
@@ -298,7 +295,7 @@ struct RecordingReader {
 
 impl OutputReader for RecordingReader {
     fn read(&mut self, lines: &Lines, events: &mut Vec<TestEvent>) {
-        if let Some(recording) = locked(&self.recording).as_mut() {
+        if let Some(recording) = lock(&self.recording).as_mut() {
             recording.calls.push(lines.clone());
         }
         self.reader.read(lines, events);
@@ -314,7 +311,7 @@ impl OutputReader for RecordingReader {
         files: &Artifacts,
         events: &mut Vec<TestEvent>,
     ) -> Result<Ending, BackendError> {
-        if let Some(recording) = locked(&self.recording).as_mut() {
+        if let Some(recording) = lock(&self.recording).as_mut() {
             recording.exits = exits.to_vec();
             recording.files = files.clone();
         }

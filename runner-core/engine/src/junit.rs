@@ -8,6 +8,7 @@ use quick_junit::{
 };
 
 use runner_core::model::{Attempt, CollectionError, Outcome, Status, Subtest, TestResult, Unfinished};
+use runner_core::nodeid::NodeId;
 use runner_core::report::{Iteration, Report};
 use runner_core::verdict;
 use runner_core::visible::visible;
@@ -212,16 +213,22 @@ fn error_case(nodeid: &str, suite: &str, kind: &str, text: &str) -> TestCase {
 fn case(nodeid: &str, suite: &str, status: TestCaseStatus) -> TestCase {
     let nodeid: &str = &visible(nodeid); // XML has no control characters
     // A parameter may contain anything.
-    let parameters = nodeid.find('[').unwrap_or(nodeid.len());
-    let Some(place) = nodeid[..parameters].rfind("::") else {
+    let id = NodeId::of(nodeid);
+    let Some((names, parameters)) = id.names_and_parameters() else {
         let mut case = TestCase::new(nodeid, status);
         case.set_classname(suite);
         return case;
     };
-    let (file, classes) = nodeid[..place].split_once("::").unwrap_or((&nodeid[..place], ""));
-    let file = file.strip_suffix(".py").unwrap_or(file).replace('/', ".");
-    let parts = std::iter::once(file.as_str()).chain(classes.split("::").filter(|part| !part.is_empty()));
-    let mut case = TestCase::new(&nodeid[place + 2..], status);
+    let file = id
+        .file()
+        .strip_suffix(".py")
+        .unwrap_or(id.file())
+        .replace('/', ".");
+    let mut classes: Vec<&str> = names.split("::").collect();
+    let name = classes.pop().unwrap_or_default();
+    let classes = classes.into_iter().filter(|part| !part.is_empty());
+    let parts = std::iter::once(file.as_str()).chain(classes);
+    let mut case = TestCase::new(format!("{name}{parameters}"), status);
     case.set_classname(parts.collect::<Vec<_>>().join("."));
     case
 }

@@ -1,6 +1,6 @@
 //! `affected_tests`: which test files a change reaches. Reads, runs nothing.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -13,6 +13,7 @@ use super::definition::{Action, Argument, Called, Definition, Hints, Kind, Needs
 use super::{ErrorKind, NextCall, OpError, Tool, Workspace, cut};
 use engine::project;
 use runner_core::affected::{AffectedTest, AffectedTests};
+use runner_core::paths;
 
 /// How many files the headline and the ready call name.
 const MOST_NAMED: usize = 10;
@@ -166,7 +167,7 @@ fn inside(root: &Path, cwd: &Path, text: &str) -> Result<String, OpError> {
     }
     let from_cwd = cwd != root && !root.join(text).exists() && cwd.join(text).exists();
     let joined = if from_cwd { cwd.join(text) } else { root.join(text) };
-    let path = normal(&joined).ok_or_else(outside)?;
+    let path = paths::clean(&joined).ok_or_else(outside)?;
     let relative = path.strip_prefix(root).map_err(|_| outside())?;
     if relative == Path::new("") {
         return Err(OpError::bad_argument("the repository itself is no changed file"));
@@ -182,23 +183,6 @@ fn inside(root: &Path, cwd: &Path, text: &str) -> Result<String, OpError> {
         .map(|part| part.to_string_lossy().into_owned())
         .collect();
     Ok(parts.join("/"))
-}
-
-/// Without `.` and `..`, by the letters alone. `None` if it goes above the top.
-fn normal(path: &Path) -> Option<PathBuf> {
-    let mut normal = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                if !normal.pop() {
-                    return None;
-                }
-            }
-            other => normal.push(other),
-        }
-    }
-    Some(normal)
 }
 
 impl ToolAnswer for Answer {

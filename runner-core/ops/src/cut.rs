@@ -1,5 +1,7 @@
 //! Cutting long text: head and tail stay, what was dropped is counted.
 
+use runner_core::words::left_out;
+
 /// The text, or its head and tail with the number of bytes dropped between them, in at most about `limit`
 /// characters. The tail gets more: the last lines of a failure say most.
 pub fn middle(text: &str, limit: usize) -> String {
@@ -13,8 +15,9 @@ pub fn middle(text: &str, limit: usize) -> String {
     let tail_start = byte_of(text, total - tail_chars);
     let dropped = tail_start - head_end;
     format!(
-        "{}\n[… {dropped} bytes left out …]\n{}",
+        "{}\n{}\n{}",
         &text[..head_end],
+        left_out(dropped as u64),
         &text[tail_start..]
     )
 }

@@ -4,6 +4,7 @@
 use super::{Workspace, locate, rows};
 use engine::config::Suite;
 use engine::project::looks_like_path;
+use runner_core::nodeid::NodeId;
 use runner_core::selector::Selector;
 
 /// How many of the suite's last runs are looked at.
@@ -11,7 +12,7 @@ const RUNS: usize = 5;
 
 /// The test of an id that names no file, if one of the suite's last runs has a row of it.
 pub(super) fn handed_out(workspace: &Workspace, suite: &Suite, id: &str) -> Option<Selector> {
-    if looks_like_path(locate::split(id).0) {
+    if looks_like_path(NodeId::of(id).file()) {
         return None;
     }
     let name = locate::name(id)?;

@@ -13,12 +13,13 @@ use super::perform::perform;
 use super::resolve::RunArguments;
 use super::rows::{self, warnings};
 use super::unanswered::unanswered;
-use super::{EnvironmentFacts, ErrorKind, ExitCode, OpError, Scope, Tool, Workspace, locate, words};
+use super::{EnvironmentFacts, ErrorKind, ExitCode, OpError, Scope, Tool, Workspace, words};
 use engine::run::{EventSink, RunSpec};
 use engine::run_id::new_run_id;
 use process::Cancel;
 use runner_core::backend::{Capability, Mode, UNSUPPORTED};
 use runner_core::model::{CollectionError, Status};
+use runner_core::nodeid::NodeId;
 use runner_core::report::Report;
 
 /// The tool.
@@ -126,7 +127,7 @@ pub(super) fn answer(workspace: &Workspace, report: &Report) -> Result<Answer, O
     let mut files: BTreeMap<String, usize> = BTreeMap::new();
     for found in &iteration.found {
         *files
-            .entry(locate::split(&found.nodeid).0.to_owned())
+            .entry(NodeId::of(&found.nodeid).file().to_owned())
             .or_default() += 1;
     }
     let ended_early = matches!(

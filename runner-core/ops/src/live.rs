@@ -2,12 +2,13 @@
 //! that somebody is likely to ask for next.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::watch;
 
 use process::Cancel;
 use runner_core::event::{RunEvent, StopReason};
+use runner_core::panic::lock;
 use runner_core::report::{Report, SharedReport};
 
 /// How many ended runs are kept that are not stored on disk.
@@ -156,11 +157,6 @@ impl Drop for Recording {
         drop(table);
         self.run.ended.send_replace(true);
     }
-}
-
-/// A panic elsewhere leaves the record as it was: it is still the truth so far.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -5,21 +5,13 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 use super::rows::Row;
+use engine::project::is_foreign;
 use runner_core::model::Outcome;
+use runner_core::nodeid::NodeId;
 use runner_core::selector::{MAX_SELECTOR_BYTES, Selector};
 
-/// Folders that no test of the repository is in. Folders with a `pyvenv.cfg` and hidden ones neither.
-const SKIPPED: [&str; 4] = ["node_modules", "__pycache__", "site-packages", "target"];
 /// Entries looked at before the search for a file gives up.
 const MOST_ENTRIES: usize = 50_000;
-
-/// A nodeid's file and what follows it, with its leading `::` (empty for a file).
-pub(super) fn split(nodeid: &str) -> (&str, &str) {
-    match nodeid.find("::") {
-        Some(place) => nodeid.split_at(place),
-        None => (nodeid, ""),
-    }
-}
 
 /// The id of a test by its name alone, if that is what a text that names no file can be.
 pub(super) fn name(text: &str) -> Option<Selector> {
@@ -43,11 +35,7 @@ pub(super) fn below(root: &Path, file: &str) -> Vec<PathBuf> {
     let entries = walkdir::WalkDir::new(root)
         .follow_links(false)
         .into_iter()
-        .filter_entry(|entry| {
-            let name = entry.file_name().to_string_lossy();
-            let hidden = name.starts_with('.') && entry.depth() > 0;
-            !hidden && !SKIPPED.contains(&name.as_ref()) && !entry.path().join("pyvenv.cfg").is_file()
-        });
+        .filter_entry(|entry| entry.depth() == 0 || !entry.file_type().is_dir() || !is_foreign(entry.path()));
     entries
         .take(MOST_ENTRIES)
         .filter_map(Result::ok)
@@ -86,16 +74,16 @@ impl AskedTest<'_> {
         }
         let verbatim: BTreeSet<&str> = nodeids
             .clone()
-            .filter(|nodeid| stands_for(self.id, nodeid))
+            .filter(|nodeid| NodeId::of(self.id).stands_for(nodeid))
             .collect();
         if !verbatim.is_empty() {
             return verbatim;
         }
-        let (file, rest) = split(self.id);
-        let Some(asked) = self.real_file(file) else {
+        let id = NodeId::of(self.id);
+        let Some(asked) = self.real_file(id.file()) else {
             return BTreeSet::new();
         };
-        let files: BTreeSet<&str> = nodeids.clone().map(|nodeid| split(nodeid).0).collect();
+        let files: BTreeSet<&str> = nodeids.clone().map(|nodeid| NodeId::of(nodeid).file()).collect();
         // One run has one base. A file that a plug-in made up exists under none, so the base with most files wins.
         let candidates =
             above(self.root, self.cwd).chain(above(self.root, asked.parent().unwrap_or(self.root)));
@@ -107,19 +95,23 @@ impl AskedTest<'_> {
         let Some(base) = base else {
             return BTreeSet::new();
         };
-        let same_file = |nodeid: &&str| is_file(&base.join(split(nodeid).0), &asked);
+        let same_file = |nodeid: &&str| is_file(&base.join(NodeId::of(nodeid).file()), &asked);
         let of_file: Vec<&str> = nodeids.filter(same_file).collect();
         let equal: BTreeSet<&str> = of_file
             .iter()
             .copied()
-            .filter(|nodeid| split(nodeid).1 == rest)
+            .filter(|nodeid| NodeId::of(nodeid).rest() == id.rest())
             .collect();
         if !equal.is_empty() {
             return equal;
         }
         of_file
             .into_iter()
-            .filter(|nodeid| rest_stands_for(rest, split(nodeid).1))
+            .filter(|nodeid| {
+                // The file is the same, whatever it is called from there.
+                let other = NodeId::of(nodeid);
+                id.rest().is_empty() || NodeId::of(id.rest()).stands_for(other.rest())
+            })
             .collect()
     }
 
@@ -132,23 +124,6 @@ impl AskedTest<'_> {
 
 fn is_file(path: &Path, real: &Path) -> bool {
     path.canonicalize().is_ok_and(|path| path == real)
-}
-
-/// Whether `base` is the id of a file, class or parametrised function that `nodeid` belongs to.
-fn stands_for(base: &str, nodeid: &str) -> bool {
-    let (file, rest) = split(base);
-    let (other_file, other_rest) = split(nodeid);
-    file == other_file && rest_stands_for(rest, other_rest)
-}
-
-fn rest_stands_for(rest: &str, other: &str) -> bool {
-    match other.strip_prefix(rest) {
-        // `@`: pytest-xdist's groups stand behind the test.
-        Some(more) => {
-            more.is_empty() || more.starts_with("::") || (!rest.is_empty() && more.starts_with(['[', '@']))
-        }
-        None => false,
-    }
 }
 
 /// The outcome that several rows share: the worst.

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use super::perform::perform;
-use super::{Tool, Workspace, locate};
+use super::{Tool, Workspace};
 use engine::run::RunSpec;
 use engine::run_id::new_run_id;
 use process::Cancel;
 use runner_core::backend::{Capability, Filters, Mode};
+use runner_core::nodeid::NodeId;
 use runner_core::selector::{Selection, Selector};
 use runner_core::visible::visible;
 
@@ -67,11 +68,11 @@ impl Listing {
 
 /// The ids whose part after the file is nearest to that of `id`.
 fn nearest<'a>(id: &str, found: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let wanted = locate::split(id).1;
+    let wanted = NodeId::of(id).rest();
     let mut ranked: Vec<(usize, &str)> = found
         .map(|nodeid| {
             (
-                strsim::damerau_levenshtein(wanted, locate::split(nodeid).1),
+                strsim::damerau_levenshtein(wanted, NodeId::of(nodeid).rest()),
                 nodeid,
             )
         })
@@ -87,7 +88,7 @@ fn nearest<'a>(id: &str, found: impl Iterator<Item = &'a str>) -> Vec<String> {
 /// As a hint: `Did you mean …?`
 pub(super) fn hint(asked: &str, near: &[String]) -> Option<String> {
     if near.iter().any(|id| id == asked) {
-        let file = visible(locate::split(asked).0);
+        let file = visible(NodeId::of(asked).file());
         return Some(format!(
             "There is a test of that id, but the framework does not find it by its id (a name may be empty, or hold `::`). Run its file instead: `{file}`."
         ));

@@ -12,6 +12,7 @@ use engine::project::{self, Choice, ProjectError};
 use engine::run::{RunSpec, child_environment};
 use runner_core::backend::{BackendInfo, Capability, Mode};
 use runner_core::facts::Project;
+use runner_core::nodeid::NodeId;
 use runner_core::selector::{Selection, Selector};
 
 /// What all tools that run something have in common.
@@ -346,7 +347,7 @@ impl SelectorContext<'_> {
     }
 
     fn elsewhere(&self, id: &str, error: ProjectError) -> Result<Selector, OpError> {
-        let (file, rest) = locate::split(id);
+        let (file, rest) = (NodeId::of(id).file(), NodeId::of(id).rest());
         let bases = locate::below(self.root, file);
         match bases.as_slice() {
             [] => Err(error.into()),

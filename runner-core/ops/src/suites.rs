@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use super::{ErrorKind, OpError, Workspace, cut};
 use engine::config::Suite;
 use engine::project;
+use runner_core::language::Language;
+use runner_core::nodeid::NodeId;
 use runner_core::registry::{Registry, nearest};
 
 /// The names of the repository's suites, configured or detected. `qaas run` alone runs each of them.
@@ -108,7 +110,7 @@ fn around(root: &Path, suites: Vec<Suite>, cwd: &Path) -> Vec<Suite> {
 
 /// The suites that a selector's path lies in. A keyword expression narrows nothing.
 fn owners(root: &Path, registry: &Registry, suites: Vec<Suite>, base: &Path, selector: &str) -> Vec<Suite> {
-    let head = selector.split("::").next().unwrap_or(selector);
+    let head = NodeId::of(selector).file();
     if head.is_empty() {
         return suites;
     }
@@ -145,24 +147,14 @@ fn in_paths(root: &Path, suite: &Suite, place: &Path) -> bool {
 
 /// Whether the suite's first backend drives the language of the file.
 fn speaks(registry: &Registry, suite: &Suite, file: &Path) -> bool {
-    let extension = file
-        .extension()
-        .and_then(|extension| extension.to_str())
-        .unwrap_or_default();
-    let language = match extension {
-        "py" | "pyi" => "python",
-        "js" | "jsx" | "ts" | "tsx" | "mjs" | "cjs" | "mts" | "cts" => "javascript",
-        "rs" => "rust",
-        "go" => "go",
-        "rb" => "ruby",
-        "java" | "kt" => "java",
-        _ => return false,
+    let Some(language) = Language::of(file) else {
+        return false;
     };
     suite
         .backend
         .iter()
         .filter_map(|name| registry.get(name))
-        .any(|backend| backend.info().language == language)
+        .any(|backend| backend.info().language == language.name)
 }
 
 /// Those that the test holds for; all, if it holds for none.

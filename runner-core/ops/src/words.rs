@@ -1,10 +1,6 @@
 //! Pieces of the sentences that answers begin with.
 
-/// `1 test`, `2 tests`.
-pub(super) fn count(number: impl Into<u64>, what: &str) -> String {
-    let number = number.into();
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
-}
+pub(super) use runner_core::words::count;
 
 /// A reason as an aside; nothing without one.
 pub(super) fn aside(reason: Option<&String>) -> String {

@@ -4,6 +4,7 @@
 //! sections in the order in which it lists the tests.
 
 use runner_core::model::Location;
+use runner_core::nodeid::NodeId;
 
 use super::line;
 use super::tail::Text;
@@ -27,19 +28,16 @@ pub(crate) struct Block {
 /// Titles that pytest may give a test's failure: its place in the module, a doctest's name, or (a worker that
 /// died) the file.
 pub(crate) fn titles(nodeid: &str, part: Option<&str>) -> Vec<String> {
-    let (file, rest) = nodeid.split_once("::").unwrap_or((nodeid, nodeid));
-    let (name, parameters) = match rest.find('[') {
-        Some(at) => rest.split_at(at),
-        None => (rest, ""),
-    };
+    let id = NodeId::of(nodeid);
+    let (name, parameters) = id.names_and_parameters().unwrap_or((nodeid, ""));
     let domain = format!("{}{parameters}", name.replace("::", "."));
     if let Some(part) = part {
         return vec![format!("{domain} {part}")];
     }
     vec![
-        format!("[doctest] {rest}"),
-        rest.to_owned(),
-        file.to_owned(),
+        format!("[doctest] {name}{parameters}"),
+        format!("{name}{parameters}"),
+        id.file().to_owned(),
         domain,
     ]
 }

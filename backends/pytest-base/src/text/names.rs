@@ -2,8 +2,11 @@
 //! the working folder; a nodeid names it as seen from pytest's root folder (`rootdir`).
 
 use std::collections::HashMap;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use runner_core::nodeid::NodeId;
+use runner_core::paths;
 
 /// The working folder, and pytest's root folder once its header told it.
 #[derive(Clone, Debug, Default)]
@@ -36,7 +39,7 @@ impl Names {
 
     /// Whether an id that pytest prints can be turned into its nodeid before pytest has listed all nodeids.
     pub(crate) fn certain(&self, printed: &str) -> bool {
-        let (file, rest) = split(printed);
+        let (file, rest) = (NodeId::of(printed).file(), NodeId::of(printed).rest());
         // Items that are no Python functions may have dots in their names, which pytest prints as `::`.
         let python = Path::new(file)
             .extension()
@@ -54,10 +57,11 @@ impl Names {
         let Some(rootdir) = self.rootdir.as_ref().filter(|rootdir| **rootdir != self.cwd) else {
             return printed.to_owned();
         };
-        let (file, rest) = split(printed);
-        match plain(&self.cwd.join(file)).strip_prefix(rootdir) {
-            Ok(relative) => format!("{}{rest}", relative.to_string_lossy()),
-            Err(_) => printed.to_owned(),
+        let id = NodeId::of(printed);
+        let file = paths::clean(&self.cwd.join(id.file()));
+        match file.as_deref().map(|file| file.strip_prefix(rootdir)) {
+            Some(Ok(relative)) => format!("{}{}", relative.to_string_lossy(), id.rest()),
+            _ => printed.to_owned(),
         }
     }
 
@@ -66,8 +70,12 @@ impl Names {
         let Some(rootdir) = self.rootdir.as_ref().filter(|rootdir| **rootdir != self.cwd) else {
             return nodeid.to_owned();
         };
-        let (file, rest) = split(nodeid);
-        format!("{}{rest}", relative(&self.cwd, &plain(&rootdir.join(file))))
+        let id = NodeId::of(nodeid);
+        let file = paths::clean(&rootdir.join(id.file()));
+        match file.and_then(|file| paths::relative(&self.cwd, &file)) {
+            Some(file) => format!("{file}{}", id.rest()),
+            None => nodeid.to_owned(),
+        }
     }
 
     /// A table from printed ids to the nodeids that pytest listed. Where the header was switched off the root folder
@@ -80,14 +88,15 @@ impl Names {
         for nodeid in nodeids {
             let printed = self.printed(nodeid);
             // Older releases collapse `//`, `/./` and `/../` of the whole id when they shorten it.
-            if self.rootdir.as_ref().is_some_and(|rootdir| *rootdir != self.cwd) {
-                table.add_guess(plain(Path::new(&printed)).to_string_lossy().into_owned(), nodeid);
+            if self.rootdir.as_ref().is_some_and(|rootdir| *rootdir != self.cwd)
+                && let Some(clean) = paths::clean(Path::new(&printed))
+            {
+                table.add_guess(clean.to_string_lossy().into_owned(), nodeid);
             }
             if self.rootdir.is_none() {
-                let (file, rest) = split(nodeid);
-                let tails = file.match_indices('/').map(|(at, _)| &file[at + 1..]);
-                for tail in tails {
-                    table.add_guess(format!("{tail}{rest}"), nodeid);
+                let id = NodeId::of(nodeid);
+                for (at, slash) in id.file().match_indices('/') {
+                    table.add_guess(nodeid[at + slash.len()..].to_owned(), nodeid);
                 }
             }
             if let Some(dotted) = dotted(&printed) {
@@ -187,45 +196,11 @@ impl Table {
 
 /// How pytest prints an item's name with dots in it.
 fn dotted(printed: &str) -> Option<String> {
-    let (file, rest) = split(printed);
-    let (name, parameters) = rest.find('[').map_or((rest, ""), |at| rest.split_at(at));
-    name.contains('.')
-        .then(|| format!("{file}{}{parameters}", name.replace('.', "::")))
-}
-
-/// File and rest (with its `::`) of an id.
-fn split(id: &str) -> (&str, &str) {
-    id.find("::").map_or((id, ""), |at| id.split_at(at))
-}
-
-/// A path without `.` and `..`, by its text alone.
-fn plain(path: &Path) -> PathBuf {
-    let mut parts = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                parts.pop();
-            }
-            other => parts.push(other),
-        }
-    }
-    parts
-}
-
-/// The shortest way from a folder to a path, `/` between parts.
-fn relative(from: &Path, to: &Path) -> String {
-    let shared = from
-        .components()
-        .zip(to.components())
-        .take_while(|(a, b)| a == b)
-        .count();
-    let up = from.components().skip(shared).map(|_| "..".to_owned());
-    let down = to
-        .components()
-        .skip(shared)
-        .map(|part| part.as_os_str().to_string_lossy().into_owned());
-    up.chain(down).collect::<Vec<_>>().join("/")
+    let id = NodeId::of(printed);
+    let (names, parameters) = id.names_and_parameters()?;
+    names
+        .contains('.')
+        .then(|| format!("{}::{}{parameters}", id.file(), names.replace('.', "::")))
 }
 
 #[cfg(test)]

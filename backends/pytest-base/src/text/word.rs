@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use runner_core::model::Outcome;
+use runner_core::nodeid::NodeId;
 
 /// What one progress line says of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,14 +177,15 @@ pub(crate) fn one_piece(before: &str) -> Option<&str> {
 /// Whether a text can be a whole id: closed brackets, and blanks only where a file or a parameter may have them (or a
 /// name, outside of Python: what follows a function's name is a plug-in's word of two words).
 pub(crate) fn plausible(id: &str) -> bool {
-    let Some((file, rest)) = id.split_once("::") else {
+    let id = NodeId::of(id);
+    let Some((name, parameters)) = id.names_and_parameters() else {
         return false;
     };
-    let (name, parameters) = rest.find('[').map_or((rest, ""), |at| rest.split_at(at));
+    let file = id.file();
     let python = Path::new(file)
         .extension()
         .is_some_and(|extension| extension == "py");
-    let named = !file.is_empty() && !file.starts_with(' ') && !rest.is_empty();
+    let named = !file.is_empty() && !file.starts_with(' ') && id.rest() != "::";
     let closed = parameters.is_empty() || parameters.ends_with(']');
     named && closed && !(python && name.contains(' '))
 }
@@ -196,7 +198,7 @@ pub(crate) fn opening(line: &str) -> Option<&str> {
 /// The id that a line begins with, where something was written behind it before its line ended. `None` also where it
 /// could be read in two ways.
 pub(crate) fn begun(line: &str) -> Option<&str> {
-    let from = line.find("::")?;
+    let from = NodeId::of(line).names().map(|names| line.len() - names.len())?;
     let mut ends = line[from..].match_indices(' ').map(|(at, _)| from + at);
     let end = ends.find(|&end| plausible(&line[..end]))?;
     let (id, rest) = line.split_at(end);

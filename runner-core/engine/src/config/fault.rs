@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de;
 
 use super::settings::Place;
-use runner_core::registry::nearest;
+pub(super) use runner_core::words::suggest;
 
 /// One fault, with the place it was found at.
 #[derive(Debug)]
@@ -51,16 +51,6 @@ impl Fault {
             message: message.into(),
             hint: None,
         }
-    }
-}
-
-/// The hint for a word that is none of those that may stand there.
-pub(super) fn suggest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>, what: &str) -> String {
-    let candidates: Vec<&str> = candidates.into_iter().collect();
-    match nearest(word, candidates.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None if candidates.is_empty() => format!("there are no {what}"),
-        None => format!("{what}: {}", candidates.join(", ")),
     }
 }
 

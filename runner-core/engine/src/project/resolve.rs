@@ -5,12 +5,14 @@
 //! disk, and where that ends inside the root, that real path is what the framework is given. A link that somebody turns
 //! round between the look and the run then leads nowhere; tests behind a link have the names of their real files.
 
-use std::ffi::OsStr;
 use std::io::ErrorKind;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use super::error::{ProjectError, shown};
 use super::skip;
+use runner_core::language::Language;
+use runner_core::nodeid::NodeId;
+use runner_core::paths::{self, clean};
 use runner_core::selector::{MAX_SELECTOR_BYTES, Selector, without_margins};
 
 /// Makes a selector of what somebody wrote: refuses options and argument files, resolves paths inside the root.
@@ -27,7 +29,8 @@ pub fn resolve(root: &Path, cwd: &Path, text: &str) -> Result<Selector, ProjectE
 pub fn resolve_from(root: &Path, cwd: &Path, others: &[&Path], text: &str) -> Result<Selector, ProjectError> {
     let text = without_margins(text);
     check_text(text)?;
-    let (file, rest) = split(text);
+    let id = NodeId::of(text);
+    let (file, rest) = (id.file(), Some(id.rest()).filter(|rest| !rest.is_empty()));
     let bases = bases(root, cwd, others);
     for base in &bases {
         if let Some(real) = find(root, base, file)? {
@@ -112,15 +115,15 @@ fn check_characters(what: &str, text: &str) -> Result<(), ProjectError> {
         let why = format!("is longer than {MAX_SELECTOR_BYTES} bytes");
         return Err(refused(what, text, &why));
     }
-    let (file, rest) = split(text);
-    if file.chars().any(char::is_control) {
+    let id = NodeId::of(text);
+    if id.file().chars().any(char::is_control) {
         return Err(refused(
             what,
             text,
             "holds a control character (line end, NUL, …)",
         ));
     }
-    if rest.is_some_and(|rest| rest.contains('\0')) {
+    if id.rest().contains('\0') {
         return Err(refused(what, text, "holds a NUL character"));
     }
     Ok(())
@@ -140,30 +143,12 @@ fn check_keyword(text: &str) -> Result<(), ProjectError> {
     Ok(())
 }
 
-/// File and what follows it, with its leading `::`. A parameter may hold `::` too, so the first one counts.
-fn split(text: &str) -> (&str, Option<&str>) {
-    match text.find("::") {
-        Some(at) => (&text[..at], Some(&text[at..])),
-        None => (text, None),
-    }
-}
-
 /// Whether a text that is no test id can only be meant as a path.
 pub fn looks_like_path(text: &str) -> bool {
     let expression = text
         .split_whitespace()
         .any(|word| matches!(word, "and" | "or" | "not"));
-    text.contains(['/', '\\']) || (!expression && ends_like_a_test_file(text))
-}
-
-/// Extensions of the languages that tests are written in.
-fn ends_like_a_test_file(text: &str) -> bool {
-    const ENDS: [&str; 18] = [
-        "py", "pyi", "ts", "tsx", "mts", "cts", "js", "jsx", "mjs", "cjs", "rs", "go", "rb", "php", "cs",
-        "java", "kt", "swift",
-    ];
-    let end = Path::new(text).extension().and_then(OsStr::to_str);
-    end.is_some_and(|end| ENDS.contains(&end))
+    text.contains(['/', '\\']) || (!expression && Language::of(Path::new(text)).is_some())
 }
 
 /// Where paths are looked for, nearest first.
@@ -206,16 +191,7 @@ fn find(root: &Path, base: &Path, file: &str) -> Result<Option<PathBuf>, Project
 
 /// `file` made absolute and free of `.` and `..` without asking the disk; inside the root, or an error.
 fn plain(root: &Path, base: &Path, file: &str) -> Result<PathBuf, ProjectError> {
-    let mut plain = PathBuf::new();
-    for component in base.join(file).components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                plain.pop();
-            }
-            other => plain.push(other),
-        }
-    }
+    let plain = clean(&base.join(file)).ok_or_else(|| outside(root, file))?;
     if plain.starts_with(root) {
         return Ok(plain);
     }
@@ -251,23 +227,11 @@ fn selector(cwd: &Path, real: &Path, rest: Option<&str>, text: &str) -> Result<S
 /// `path` as seen from `cwd`, with `/` between parts. Never begins with `-` or `@`, so that no framework takes it for
 /// an option or an argument file.
 fn relative(cwd: &Path, path: &Path) -> Option<String> {
-    let shared = cwd
-        .components()
-        .zip(path.components())
-        .take_while(|(a, b)| a == b)
-        .count();
-    let mut parts = vec![".."; cwd.components().count() - shared];
-    for component in path.components().skip(shared) {
-        parts.push(component.as_os_str().to_str()?);
-    }
-    if parts.is_empty() {
-        return Some(".".to_owned());
-    }
-    let joined = parts.join("/");
-    Some(if joined.starts_with(['-', '@']) {
-        format!("./{joined}")
-    } else {
-        joined
+    let relative = paths::relative(cwd, path)?;
+    Some(match relative.as_str() {
+        "" => ".".to_owned(),
+        option if option.starts_with(['-', '@']) => format!("./{option}"),
+        _ => relative,
     })
 }
 

@@ -2,27 +2,14 @@
 
 use std::path::Path;
 
-/// Names of folders that are never looked into.
-const NAMES: [&str; 13] = [
-    ".git",
-    ".hg",
-    ".venv",
-    "venv",
-    "node_modules",
-    "__pycache__",
-    ".tox",
-    ".nox",
-    ".mypy_cache",
-    ".pytest_cache",
-    ".eggs",
-    ".qaas",
-    "site-packages",
-];
+use runner_core::paths::is_never_walked;
 
-/// Whether `folder` (below the root) is somebody else's: a tool's folder, or an environment of any name.
-pub(super) fn is_foreign(folder: &Path) -> bool {
-    let name = folder.file_name().unwrap_or_default();
-    NAMES.iter().any(|known| name == *known) || folder.join("pyvenv.cfg").exists()
+/// Whether `folder` (below the root) is somebody else's: a tool's by its name, an environment of any name, or what a tool
+/// can make again (cargo's `target`, caches).
+pub fn is_foreign(folder: &Path) -> bool {
+    is_never_walked(folder.file_name().unwrap_or_default())
+        || folder.join("pyvenv.cfg").exists()
+        || folder.join("CACHEDIR.TAG").exists()
 }
 
 /// The folders directly in `folder` that are the project's own, in order of their names. Links are left out.

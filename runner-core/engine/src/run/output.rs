@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use super::clean::Cleaner;
 use crate::store::RunFolder;
+use runner_core::words::left_out;
 
 /// Length of the tail that a report keeps, in characters: a bound of memory. Faces may show less of it.
 const TAIL_CHARS: usize = 6_000;
@@ -54,7 +55,7 @@ impl Output {
         let mut last: Vec<String> = Vec::new();
         if self.left_out > 0 {
             cleaner.gap();
-            last.push(format!("[... {} bytes left out ...]", self.left_out));
+            last.push(left_out(self.left_out));
         }
         last.extend(self.tail.iter().map(|line| cleaner.line(line)));
         if let Some(folder) = folder {

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use runner_core::event::TestEvent;
 use runner_core::model::{CollectionError, Failure, Outcome, Phase, TestResult};
+use runner_core::nodeid::NodeId;
 
 use super::rows::part;
 use super::{Candidate, SessionOutput};
@@ -129,7 +130,7 @@ fn wanted_failures(reports: &Reports) -> Vec<Wanted> {
 
 fn wanted_errors(reports: &Reports) -> Vec<Wanted> {
     let collector = |text: &String| {
-        let text = text.split("::").next().unwrap_or(text);
+        let text = NodeId::of(text).file();
         let whole = format!("ERROR collecting {text}");
         // The summary may add a message; a path may hold ` - ` itself.
         let shorter = text

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use runner_core::event::TestEvent;
 use runner_core::model::{Outcome, Phase, TestResult};
+use runner_core::nodeid::NodeId;
 
 use super::{Candidate, SessionOutput};
 use crate::text::entries::{Skips, Summary};
@@ -65,7 +66,7 @@ fn without_word(message: &str) -> &str {
 /// The reason of a skip whose progress line had no room for it (`start` is what it had room for), if only one is
 /// possible.
 fn skip_reason(nodeid: &str, start: Option<&str>, summary: &Summary) -> Option<String> {
-    let file = nodeid.split("::").next().unwrap_or_default();
+    let file = NodeId::of(nodeid).file();
     let possible = |skips: &&Skips| match start {
         Some(start) => skips.reason.starts_with(start),
         None => file.ends_with(&skips.path),
@@ -116,7 +117,7 @@ pub(super) fn skipped_files(books: &[Candidate], pages: &SessionOutput<'_>, even
     }
     let files: HashSet<&str> = books
         .iter()
-        .filter_map(|book| book.result.nodeid.split("::").next())
+        .map(|book| NodeId::of(&book.result.nodeid).file())
         .collect();
     let whole: Vec<(String, &Skips)> = pages
         .lists

@@ -18,6 +18,8 @@ use crate::text::word::Word;
 /// fit but add up to tests that ran. With none of these, what is known and a sentence why it is not enough.
 pub(super) fn from_text(pages: &SessionOutput<'_>) -> (Vec<Candidate>, Vec<String>) {
     let (mut books, mut wrong) = as_printed(pages);
+    // The recording `garbled`: a test's name in another encoding than the output's arrives as `test_gro\u{fffd}es`, which
+    // names no test that could be asked for again.
     let all = books.len();
     books.retain(|book| !names::is_garbled(&book.result.nodeid));
     if books.len() < all {
@@ -32,11 +34,15 @@ pub(super) fn from_text(pages: &SessionOutput<'_>) -> (Vec<Candidate>, Vec<Strin
 fn as_printed(pages: &SessionOutput<'_>) -> (Vec<Candidate>, Vec<String>) {
     let rows = &pages.session.progress.rows;
     let difference = pages.said.differs_from(&pages.live);
+    // The recordings `misused_words` and `swapped_words`: a plug-in prints `PASSED` for a test that failed. Lines are
+    // believed only where pytest's own words were used for what they mean, and add up to its counts.
     if !pages.lists.misused && difference.is_none() && rows.iter().all(|row| row.exact && !row.unknown_word) {
         let mut books = live(pages, |_| true);
         add_never_called(&mut books, pages);
         return (books, Vec::new());
     }
+    // The recordings `renamed` (`fine`, `no good`) and `two_words` (`SURELY FAILED`): words of a plug-in's own. The summary
+    // lists tests by what pytest made of them, whatever was printed.
     if pages.lists.sound {
         return summary(pages);
     }
@@ -141,7 +147,8 @@ fn summary(pages: &SessionOutput<'_>) -> (Vec<Candidate>, Vec<String>) {
     let mut seen = HashSet::new();
     let ended = |nodeid: &str| lists.timings.get(nodeid).is_some_and(Timing::ended);
     order.retain(|nodeid| ended(nodeid) && seen.insert(*nodeid));
-    // Tests that no list names were skipped, or only set up.
+    // Tests that no list names were skipped, or only set up: the recording `only_set_up`, where `--setup-only` prints a
+    // test's fixtures in place of a word.
     let unlisted = order
         .iter()
         .filter(|nodeid| !listed.contains_key(*nodeid))

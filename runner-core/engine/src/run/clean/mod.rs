@@ -10,6 +10,7 @@ mod strip_ansi;
 
 pub use redact::{REDACTED, Redactor};
 use runner_core::visible::visible;
+use runner_core::words::{self, LEFT_OUT};
 pub use strip_ansi::strip_ansi;
 
 /// The most that is kept of one text (a message, a failure's text, a captured section), in bytes.
@@ -103,16 +104,15 @@ fn cut_middle(text: &str, longest: usize) -> Option<String> {
     let tail = boundary_before(text, text.len() - longest / 4);
     // A cut may have been cut before: its count is carried over.
     let earlier: usize = text[head..tail]
-        .split(MARK.0)
+        .split(LEFT_OUT.0)
         .skip(1)
         .filter_map(earlier_count)
         .sum();
     let left_out = tail - head + earlier;
     Some(format!(
-        "{}{}{left_out}{}{}",
+        "{}\n{}\n{}",
         &text[..head],
-        MARK.0,
-        MARK.1,
+        words::left_out(left_out as u64),
         &text[tail..]
     ))
 }
@@ -124,10 +124,8 @@ fn boundary_before(text: &str, mut place: usize) -> usize {
     place
 }
 
-const MARK: (&str, &str) = ("\n[... ", " bytes left out ...]\n");
-
 fn earlier_count(after_mark: &str) -> Option<usize> {
-    let (count, _) = after_mark.split_once(MARK.1)?;
+    let (count, _) = after_mark.split_once(LEFT_OUT.1)?;
     count.parse().ok()
 }
 
@@ -143,8 +141,8 @@ mod tests {
         cleaner.text(&mut text);
         assert!(text.len() <= LONGEST_TEXT + 64);
         assert!(text.starts_with("headé") && text.ends_with("étail"));
-        let (before, rest) = text.split_once(MARK.0).unwrap();
-        let (count, after) = rest.split_once(MARK.1).unwrap();
+        let (before, rest) = text.split_once(LEFT_OUT.0).unwrap();
+        let (count, after) = rest.split_once(LEFT_OUT.1).unwrap();
         let count: usize = count.parse().unwrap();
         assert!(
             length.abs_diff(before.len() + count + after.len()) < 64,
