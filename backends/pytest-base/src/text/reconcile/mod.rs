@@ -117,7 +117,7 @@ pub(crate) fn complete(
 }
 
 /// Further results of tests that ran more than once without being run again: selected twice, or namesakes. Their lines
-/// name the same test, so all they tell is that there were as many.
+/// name the same test, so all they tell is that there were as many (the recording `twice`).
 fn repeats(books: &[Candidate], pages: &SessionOutput<'_>) -> Vec<TestEvent> {
     let mut events = Vec::new();
     let again = ["rerun", "retried"].iter().any(|name| pages.said.get(name) > 0);
@@ -171,7 +171,8 @@ fn choose(
     let mut wrong = check::exact(pages, &books, told);
     wrong.extend(check::number(&books, told).filter(|_| trusted));
     if trusted && !wrong.is_empty() {
-        // Something else wrote the file, or reshaped it.
+        // Something else wrote the file, or a hook reshaped it (the recordings `reshaped…`): pytest's lines, lists and counts
+        // agree with each other there, and the file with none of them.
         let message = format!(
             "the report file disagrees with what pytest printed, so rows are read from its output: {}",
             wrong.join("; ")
