@@ -13,6 +13,7 @@ pub trait AffectedFinder: Send + Sync {
 /// What [`AffectedFinder::find`] found, best first.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct AffectedTests {
+    /// The likeliest files, best first.
     pub affected: Vec<AffectedTest>,
     /// How many test files were looked at.
     pub searched: usize,
@@ -20,6 +21,7 @@ pub struct AffectedTests {
     pub notes: Vec<String>,
 }
 
+/// A test file that a change may reach.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AffectedTest {
     /// Relative to the root.

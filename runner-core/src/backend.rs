@@ -18,6 +18,7 @@ use crate::selector::{Selection, Selector};
 
 /// Turns a request into a plan, and output into events.
 pub trait TestBackend: Send + Sync {
+    /// What it is and can do. The same at every call, and cheap: it is asked often.
     fn info(&self) -> BackendInfo;
 
     /// The command lines that carry out `request`. Pure: same input, same plan.
@@ -74,6 +75,7 @@ pub struct BackendInfo {
     pub framework: String,
     /// `python`, `javascript`, `rust`, or empty.
     pub language: String,
+    /// What may be asked of it. Anything else is refused before it is asked ([`BackendInfo::check`]).
     pub capabilities: BTreeSet<Capability>,
     /// What must be there for it to be usable. All of them.
     pub needs: Vec<Need>,
@@ -82,6 +84,7 @@ pub struct BackendInfo {
 }
 
 impl BackendInfo {
+    /// Whether it says that it can do this.
     pub fn can(&self, capability: Capability) -> bool {
         self.capabilities.contains(&capability)
     }
@@ -118,6 +121,7 @@ impl BackendInfo {
     }
 }
 
+/// Something that a backend may be able to do, and must not be asked for if it is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Capability {
@@ -140,6 +144,7 @@ pub enum Capability {
 }
 
 impl Capability {
+    /// The word in `capabilities`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Run => "run",
@@ -171,25 +176,35 @@ pub enum Need {
 /// One key that may stand under a suite's `options`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OptionSpec {
+    /// The key.
     pub name: String,
+    /// What its value has to be.
     pub kind: OptionKind,
+    /// What it does, in one line for people.
     pub about: String,
 }
 
+/// The type of an option's value, as TOML and JSON know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OptionKind {
+    /// `true` or `false`.
     Bool,
+    /// A whole number.
     Integer,
+    /// One string.
     String,
     /// An array of strings.
     Strings,
 }
 
+/// What a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
+    /// Run tests. Every run but one that lists.
     Run,
+    /// Say which tests there are, and run none.
     List,
 }
 
@@ -334,11 +349,14 @@ pub const NOT_STARTED: &str = "not_started";
 pub struct BackendError {
     /// A stable word for programs: `unsupported`, `no_interpreter`, `bad_option`, `crashed`.
     pub code: String,
+    /// What is wrong, in one sentence for people.
     pub message: String,
+    /// What to do about it.
     pub hint: Option<String>,
 }
 
 impl BackendError {
+    /// An error without a hint.
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
             code: code.into(),
@@ -347,12 +365,14 @@ impl BackendError {
         }
     }
 
+    /// The same with what to do about it.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
+    /// The error for a request that needs what the backend cannot do (code [`UNSUPPORTED`]).
     pub fn unsupported(backend: &str, capability: Capability) -> Self {
         Self::new(
             UNSUPPORTED,

@@ -17,29 +17,39 @@ use crate::plan::StepExit;
 pub enum TestEvent {
     /// A test exists. Sent when listing; a run need not send it.
     Found {
+        /// Verbatim from the framework.
         nodeid: String,
+        /// Where it is defined.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         location: Option<Location>,
     },
     /// How many tests the framework is going to run, and how many it set aside. A later one replaces an earlier one.
     Counted {
+        /// Tests that are going to run.
         selected: u64,
+        /// Tests that were found and set aside by a selection.
         deselected: u64,
     },
     /// A test began.
     Started {
+        /// Which test.
         nodeid: String,
+        /// Which parallel worker runs it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         worker: Option<String>,
     },
     /// A running test went over to another phase.
     Entered {
+        /// Which test.
         nodeid: String,
+        /// The one that begins.
         phase: Phase,
     },
     /// A try of a test ended and the framework runs it again: no verdict yet.
     Reran {
+        /// Which test.
         nodeid: String,
+        /// The try that ended.
         attempt: Attempt,
     },
     /// A test ended, teardown included. The first verdict for (nodeid, attempt, worker) counts.
@@ -51,14 +61,19 @@ pub enum TestEvent {
     CollectFailed(CollectionError),
     /// Where a test hung when the time limit came. It stays unfinished.
     Hung {
+        /// Which test.
         nodeid: String,
+        /// What it was in.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         phase: Option<Phase>,
+        /// Innermost frame first.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         stack: Option<String>,
+        /// Which parallel worker ran it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         worker: Option<String>,
     },
+    /// What was measured. A later one replaces an earlier one.
     Coverage(Coverage),
     /// What ran the tests, as it says itself: a name (`node`, the framework) and its version. A later value of a name
     /// replaces an earlier one.
@@ -67,6 +82,7 @@ pub enum TestEvent {
     },
     /// Something the reader of an answer should know: a contradiction, a malformed line, a plug-in in the way.
     Warning {
+        /// One sentence.
         message: String,
     },
 }
@@ -77,34 +93,46 @@ pub enum TestEvent {
 pub enum RunEvent {
     /// Always first.
     Started(Box<RunFacts>),
+    /// The plan is carried out once more.
     IterationStarted {
         /// Counted from 1.
         iteration: u32,
     },
     /// What the backend understood, strings already cleaned.
     Test {
+        /// Counted from 1.
         iteration: u32,
+        /// What the backend said.
         test: TestEvent,
     },
+    /// A step and all its descendants are gone.
     StepExited {
+        /// Counted from 1.
         iteration: u32,
+        /// How.
         exit: StepExit,
     },
+    /// All steps are over and the reader has read everything.
     IterationEnded {
+        /// Counted from 1.
         iteration: u32,
         /// The backend's reading of how its framework ended. `None` if it could not read anything.
         ending: Option<Ending>,
+        /// Seconds, from the start of the first step.
         duration_s: f64,
         /// The last of what the processes printed, both streams, cleaned and bounded.
         output_tail: String,
     },
     /// Something the engine has to say about the run.
     Warning {
+        /// One sentence.
         message: String,
     },
     /// Always last, exactly once.
     Finished {
+        /// Why nothing more is done.
         cause: StopReason,
+        /// Seconds of the whole run.
         duration_s: f64,
     },
 }
@@ -117,17 +145,24 @@ pub enum StopReason {
     Done,
     /// A time limit passed: `limit_ms` for one iteration, or for all of them.
     TimedOut {
+        /// Milliseconds.
         limit_ms: u64,
         /// What was waited for in vain when it passed, if it was a backend and not the tests: in words.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         unanswered: Option<String>,
     },
     /// Somebody asked for it.
-    Cancelled { by: String },
+    Cancelled {
+        /// Who, in words.
+        by: String,
+    },
     /// The engine itself could not go on (a program that does not start, a full disk, a bug).
     Failed {
+        /// A stable word for programs.
         code: String,
+        /// What went wrong.
         message: String,
+        /// What to do about it.
         hint: Option<String>,
     },
 }
@@ -135,6 +170,7 @@ pub enum StopReason {
 /// A backend's reading of how its framework ended. Never the run's status: that takes the rows as well.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ending {
+    /// How it ended.
     pub kind: EndingKind,
     /// What the exit code means in this framework, whatever the rows say.
     pub exit: ExitMeaning,
@@ -167,6 +203,7 @@ impl Ending {
         }
     }
 
+    /// The same with what to do next.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());

@@ -38,7 +38,9 @@ pub struct Project {
 pub struct Problem {
     /// A stable word for programs.
     pub code: String,
+    /// What is wrong, in words.
     pub message: String,
+    /// What to do about it.
     pub hint: Option<String>,
 }
 
@@ -93,8 +95,11 @@ impl Caller {
 /// What is known of a run when it starts. The head of its record, and the `environment` of every answer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunFacts {
+    /// The run's own name: what `get_run` is asked for.
     pub run_id: String,
+    /// The suite's name.
     pub suite: String,
+    /// The backend's name.
     pub backend: String,
     /// The coverage backend, if one wraps this run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -110,6 +115,7 @@ pub struct RunFacts {
     /// The selection in words: what was asked for, verbatim. Older records call it `selection`.
     #[serde(alias = "selection")]
     pub asked: Vec<String>,
+    /// How often the plan was to be carried out.
     pub iterations: u32,
     /// Real path of the repository's root.
     pub root: PathBuf,
@@ -117,6 +123,7 @@ pub struct RunFacts {
     pub cwd: PathBuf,
     /// Command line of the first step.
     pub argv: Vec<String>,
+    /// The Python that was used, if any.
     pub interpreter: Option<Interpreter>,
     /// Wall-clock start, RFC 3339, a label only.
     pub started_at: String,

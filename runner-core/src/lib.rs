@@ -1,5 +1,7 @@
 //! The values and seams of qaas, and all that an author of a backend needs. No async, no processes, no I/O, no clock.
 
+#![warn(missing_docs)]
+
 pub mod affected;
 pub mod backend;
 pub mod event;

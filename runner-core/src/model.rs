@@ -8,10 +8,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
+    /// Did what it should.
     Passed,
+    /// Its own body failed, or it passed against a strict expectation.
     Failed,
     /// Something beside the test's own body failed: set-up, tear-down or collection.
     Error,
+    /// Did not run, on purpose.
     Skipped,
     /// Failed, as its author said it would.
     Xfailed,
@@ -20,6 +23,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// All six.
     pub const ALL: [Self; 6] = [
         Self::Passed,
         Self::Failed,
@@ -78,13 +82,18 @@ impl std::fmt::Display for Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
+    /// Finding the tests of a file.
     Collect,
+    /// What comes before the test's body.
     Setup,
+    /// The test's body.
     Call,
+    /// What comes after it.
     Teardown,
 }
 
 impl Phase {
+    /// The word used in answers.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Collect => "collect",
@@ -100,12 +109,15 @@ impl Phase {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
+    /// Waits for its turn.
     Queued,
+    /// Goes on.
     Running,
     /// At least one test finished, nothing bad was seen, and the exit code agrees.
     Passed,
     /// Tests finished, and all of them were skipped: nothing was shown to work.
     AllSkipped,
+    /// At least one bad row, and nothing that keeps it from being believed.
     Failed,
     /// Nothing was selected or collected.
     NoTests,
@@ -113,11 +125,14 @@ pub enum Status {
     Broken,
     /// The record stops in the middle.
     Incomplete,
+    /// Its time limit passed. What finished before is kept.
     TimedOut,
+    /// Somebody asked for its end. What finished before is kept.
     Cancelled,
 }
 
 impl Status {
+    /// The word used in answers.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Queued => "queued",
@@ -158,6 +173,7 @@ impl std::fmt::Display for Status {
 /// A place in a source file, as the framework names it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Location {
+    /// As the framework writes it: mostly relative to the working folder.
     pub file: String,
     /// Counted from 1. `None` where the framework names only the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -178,6 +194,7 @@ impl std::fmt::Display for Location {
 /// One failure of one test. A test that fails in its call and again in its teardown has two.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
+    /// What the test was in.
     #[serde(default = "call")]
     pub phase: Phase,
     /// The framework's own full text (pytest's `longrepr`).
@@ -195,9 +212,12 @@ pub struct Failure {
 pub struct Attempt {
     /// Counted from 1.
     pub attempt: u32,
+    /// What became of it.
     pub outcome: Outcome,
+    /// Seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_s: Option<f64>,
+    /// Why, where it is not plainly passed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
@@ -207,9 +227,12 @@ pub struct Attempt {
 pub struct Subtest {
     /// What the framework prints to tell it from its siblings.
     pub description: String,
+    /// What became of it.
     pub outcome: Outcome,
+    /// Seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_s: Option<f64>,
+    /// Why, where it is not plainly passed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
@@ -219,6 +242,7 @@ pub struct Subtest {
 pub struct TestResult {
     /// Verbatim from the framework, never rewritten.
     pub nodeid: String,
+    /// What became of it.
     pub outcome: Outcome,
     /// Set-up, call and teardown together. `None` where the source does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -235,6 +259,7 @@ pub struct TestResult {
     /// The tries before this one. Filled by the report from [`crate::event::TestEvent::Reran`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attempts: Vec<Attempt>,
+    /// Its parts that report for themselves.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub subtests: Vec<Subtest>,
     /// Where the test is defined.
@@ -329,6 +354,7 @@ pub struct CollectionError {
     /// The one line that says what went wrong (`ImportError: …`), where the framework gives one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
+    /// Where it was raised.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<Location>,
 }
@@ -346,12 +372,15 @@ impl CollectionError {
 /// A test that began and never ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unfinished {
+    /// Verbatim from the framework.
     pub nodeid: String,
+    /// What it was in, as far as was told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<Phase>,
     /// Its stack when the time limit came, innermost frame first, trimmed to the project's frames.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stack: Option<String>,
+    /// Which parallel worker ran it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worker: Option<String>,
 }
@@ -363,13 +392,17 @@ pub struct FileCoverage {
     pub path: String,
     /// 0 to 100, not rounded.
     pub percent: f64,
+    /// Lines that ran.
     pub covered_lines: u64,
+    /// Lines that could have run.
     pub statements: u64,
     /// Lines that never ran, counted from 1.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing_lines: Vec<u32>,
+    /// Branches that were taken.
     #[serde(default)]
     pub covered_branches: u64,
+    /// Branches that could have been taken. 0 where they were not measured.
     #[serde(default)]
     pub branches: u64,
 }
@@ -379,6 +412,7 @@ pub struct FileCoverage {
 pub struct Coverage {
     /// 0 to 100, not rounded. `None` when nothing was measured.
     pub percent: Option<f64>,
+    /// One for each file that was measured.
     pub files: Vec<FileCoverage>,
 }
 

@@ -19,6 +19,7 @@ pub struct Registry {
 pub struct Detection {
     /// The name that the suite gets.
     pub suite: String,
+    /// What tells that the suite is there.
     pub marker: Marker,
     /// The suite's backends, in order of preference.
     pub backends: Vec<String>,
@@ -36,6 +37,7 @@ pub enum Marker {
 }
 
 impl Registry {
+    /// One without any backend.
     pub fn new() -> Self {
         Self::default()
     }
@@ -63,14 +65,17 @@ impl Registry {
         self
     }
 
+    /// What a repository without a configuration is looked at for, in order.
     pub fn detections(&self) -> &[Detection] {
         &self.detections
     }
 
+    /// The backend of this name.
     pub fn get(&self, name: &str) -> Option<&Arc<dyn TestBackend>> {
         self.backends.iter().find(|backend| backend.info().name == name)
     }
 
+    /// What each backend says of itself, in order.
     pub fn infos(&self) -> Vec<BackendInfo> {
         self.backends.iter().map(|backend| backend.info()).collect()
     }
@@ -91,6 +96,7 @@ impl Registry {
         names
     }
 
+    /// The names of all backends, in order.
     pub fn names(&self) -> Vec<String> {
         self.infos().into_iter().map(|info| info.name).collect()
     }

@@ -14,6 +14,7 @@ use crate::visible::visible;
 /// A status with its reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Verdict {
+    /// What is said of the run.
     pub status: Status,
     /// In words. `None` when the status says it all.
     pub reason: Option<String>,
@@ -63,6 +64,7 @@ impl Report {
         judge(self)
     }
 
+    /// The status of [`Report::verdict`] alone.
     pub fn status(&self) -> Status {
         self.verdict().status
     }

@@ -10,19 +10,30 @@ use crate::backend::BackendError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
+    /// Who are you, and what can you do?
     Initialize,
+    /// [`plan`](crate::backend::TestBackend::plan).
     Plan,
+    /// [`wrap`](crate::backend::TestBackend::wrap).
     Wrap,
+    /// [`reader`](crate::backend::TestBackend::reader).
     Open,
+    /// [`read`](crate::backend::OutputReader::read).
     Read,
+    /// A piece of a planned file, before `finish`.
     Artifact,
+    /// [`finish`](crate::backend::OutputReader::finish).
     Finish,
+    /// The next events of an answer that was too long for one line.
     More,
+    /// The reader is not needed any more.
     Close,
+    /// Nothing more comes.
     Shutdown,
 }
 
 impl Method {
+    /// All of them.
     pub const ALL: [Self; 10] = [
         Self::Initialize,
         Self::Plan,
@@ -60,8 +71,11 @@ impl Method {
 
 /// Numbers of errors. A backend's own refusal is [`codes::BACKEND`]; its stable word stands in the error's data.
 pub mod codes {
+    /// The line is no JSON (JSON-RPC's own code).
     pub const PARSE: i64 = -32_700;
+    /// There is no such method (JSON-RPC's own code).
     pub const NO_SUCH_METHOD: i64 = -32_601;
+    /// The parameters are not those of the method (JSON-RPC's own code).
     pub const BAD_PARAMS: i64 = -32_602;
     /// A [`BackendError`](crate::backend::BackendError).
     pub const BACKEND: i64 = -32_000;
@@ -76,6 +90,7 @@ pub mod codes {
 pub struct Call<'a> {
     /// `None` for a notification, which gets no answer.
     pub id: Option<u64>,
+    /// As it was written: it may be one that is not known.
     pub method: String,
     /// The parameters' own text; `{}` where there are none.
     pub params: &'a str,
@@ -84,6 +99,7 @@ pub struct Call<'a> {
 /// One answer, as the host reads it.
 #[derive(Clone, Debug)]
 pub struct Reply<'a> {
+    /// What the answer is known by.
     pub id: u64,
     /// The result's own text, or the error.
     pub result: Result<&'a str, CallError>,
@@ -92,8 +108,11 @@ pub struct Reply<'a> {
 /// JSON-RPC's error object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallError {
+    /// One of [`codes`], or the backend's own.
     pub code: i64,
+    /// What went wrong, in words.
     pub message: String,
+    /// More for programs and for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<ErrorData>,
 }
@@ -104,6 +123,7 @@ pub struct ErrorData {
     /// [`BackendError::code`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
+    /// What to do about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }

@@ -57,7 +57,9 @@ pub const FEATURES: &[&str] = &[FEATURE_MORE];
 /// A range of protocol versions, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Versions {
+    /// The oldest.
     pub min: u32,
+    /// The newest.
     pub max: u32,
 }
 
@@ -68,6 +70,7 @@ impl Versions {
         (newest >= self.min && newest >= other.min).then_some(newest)
     }
 
+    /// Whether this version is one of them.
     pub fn contains(self, version: u32) -> bool {
         (self.min..=self.max).contains(&version)
     }
@@ -89,16 +92,29 @@ pub enum WireError {
     /// Not JSON, or not of the shape that the method wants.
     #[error("{what}: {why}, in `{start}`")]
     Shape {
+        /// Which message.
         what: String,
+        /// What is wrong with it.
         why: String,
         /// How the text begins, see [`excerpt`].
         start: String,
     },
+    /// Longer than [`MAX_LINE`].
     #[error("{what} would be {bytes} bytes; the most is {MAX_LINE}")]
-    TooLong { what: String, bytes: usize },
+    TooLong {
+        /// Which message.
+        what: String,
+        /// How long it would be.
+        bytes: usize,
+    },
     /// A value that JSON cannot hold (a path that is not UTF-8).
     #[error("{what} cannot be written as JSON: {why}")]
-    Unwritable { what: String, why: String },
+    Unwritable {
+        /// Which message.
+        what: String,
+        /// Why it cannot be written.
+        why: String,
+    },
 }
 
 impl WireError {

@@ -24,6 +24,7 @@ pub type Maker = Box<dyn FnOnce(&InitializeParams) -> Result<Box<dyn TestBackend
 /// Something that answers a host's calls, one at a time: parameters in, result out, both as their JSON text without line
 /// breaks. A result has at most [`MAX_RESULT`] bytes.
 pub trait Answer {
+    /// The result of a call as JSON, or the error that is answered.
     fn answer(&mut self, method: Method, params: &str) -> Result<String, CallError>;
 }
 
@@ -41,6 +42,7 @@ pub struct Session {
 type Answered = Result<String, CallError>;
 
 impl Session {
+    /// One that was not initialized yet.
     pub fn new(make: Maker) -> Self {
         Self {
             make: Some(make),
