@@ -261,7 +261,9 @@ pub struct Filters {
 /// What is asked of a backend: everything its plan may depend on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunRequest {
+    /// Run, or list.
     pub mode: Mode,
+    /// What is asked for. Where it names files or tests, `paths` does not count.
     pub selection: Selection,
     /// The suite's `options`, checked against [`BackendInfo::options`].
     pub options: Map<String, Value>,

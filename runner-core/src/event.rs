@@ -78,6 +78,7 @@ pub enum TestEvent {
     /// What ran the tests, as it says itself: a name (`node`, the framework) and its version. A later value of a name
     /// replaces an earlier one.
     Environment {
+        /// Names (`node`, `vitest`) to versions.
         values: BTreeMap<String, String>,
     },
     /// Something the reader of an answer should know: a contradiction, a malformed line, a plug-in in the way.

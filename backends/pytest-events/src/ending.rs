@@ -2,7 +2,7 @@
 
 use pytest_base::exit::{in_words, meaning};
 use pytest_base::{CapturedOutput, trouble};
-use runner_core::event::{Ending, EndingKind};
+use runner_core::event::{Ending, EndingKind, ExitMeaning};
 use runner_core::plan::StepExit;
 
 use crate::session::Session;

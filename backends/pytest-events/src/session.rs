@@ -180,7 +180,6 @@ impl Session {
         self.collection_failed = true;
         let message = report.text.or(report.message).unwrap_or_default();
         events.push(TestEvent::CollectFailed(CollectionError {
-            summary: None,
             nodeid,
             summary: pytest_base::text::summary(&message),
             message,

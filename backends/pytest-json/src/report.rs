@@ -352,7 +352,6 @@ fn add_collectors(collectors: Entries<Collector>, exact: &mut Exact) {
         }
         if collector.failed {
             exact.collection_errors.push(CollectionError {
-                summary: None,
                 nodeid: collector.nodeid,
                 location: pytest_base::text::location(&collector.longrepr),
                 summary: pytest_base::text::summary(&collector.longrepr),

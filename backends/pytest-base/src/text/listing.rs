@@ -86,7 +86,6 @@ impl Listing {
         for (name, block) in names.iter().zip(blocks) {
             let message = block.unwrap_or_default().text;
             events.push(TestEvent::CollectFailed(CollectionError {
-                summary: None,
                 nodeid: (*name).to_owned(),
                 location: failures::location(&message),
                 summary: failures::summary(&message),

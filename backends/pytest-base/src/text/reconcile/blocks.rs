@@ -230,7 +230,6 @@ pub(super) fn collectors(reports: &Reports, pages: &SessionOutput<'_>, events: &
         };
         let location = failures::location(&message);
         events.push(TestEvent::CollectFailed(CollectionError {
-            summary: None,
             nodeid: match pages.session.names.nodeid(id) {
                 // The root folder itself: its conftest files, in older releases.
                 root if root.is_empty() => ".".to_owned(),
