@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use crate::modules::{File, Modules, folder, is_init};
-use crate::python::{Facts, From};
+use source::names::python::{Facts, From};
 use crate::tree::Tree;
 
 /// An import that is written down.
@@ -113,7 +113,7 @@ impl<'a> Exports<'a> {
             let Some(from) = self.handed.get(&(here, name.as_str())) else {
                 break;
             };
-            let Some(package) = target(modules, here, from) else {
+            let Some(package) = modules.package(here, from) else {
                 break;
             };
             let there = from.names.iter().find(|(_, used)| *used == name);
@@ -132,44 +132,6 @@ impl<'a> Exports<'a> {
         }
         way
     }
-}
-
-/// What stands after `from`: a module, or a folder that may hold some.
-struct Package {
-    file: Option<File>,
-    /// Path without its ending for a relative import, dotted name for an absolute one.
-    place: String,
-    relative: bool,
-}
-
-impl Package {
-    /// The module of this name in the package, if it has one.
-    fn part(&self, modules: &Modules, importer: File, name: &str) -> Option<File> {
-        if self.relative {
-            return modules.at(&format!("{}/{name}", self.place));
-        }
-        modules.find(importer, &format!("{}.{name}", self.place))
-    }
-}
-
-fn target(modules: &Modules, importer: File, from: &From) -> Option<Package> {
-    if from.level == 0 {
-        return Some(Package {
-            file: modules.find(importer, &from.module),
-            place: from.module.clone(),
-            relative: false,
-        });
-    }
-    let mut place = modules.relative(importer, from.level)?;
-    for part in from.module.split('.').filter(|part| !part.is_empty()) {
-        place.push('/');
-        place.push_str(part);
-    }
-    Some(Package {
-        file: modules.at(&place),
-        place,
-        relative: true,
-    })
 }
 
 /// The files that one file makes Python load, each with its cost.
@@ -233,7 +195,7 @@ impl Edges<'_> {
     }
 
     fn from(&mut self, from: &From, facts: &Facts) {
-        let Some(package) = target(self.modules, self.file, from) else {
+        let Some(package) = self.modules.package(self.file, from) else {
             return;
         };
         for (name, used) in &from.names {

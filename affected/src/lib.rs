@@ -1,8 +1,9 @@
 //! Which tests a change reaches: by names, by places, and by who imports whom. Reads files, runs nothing.
 
+mod calls;
 mod graph;
 mod modules;
-mod python;
+mod past;
 mod rank;
 mod signals;
 mod test_files;

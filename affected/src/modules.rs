@@ -2,6 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use source::names::python::From;
+
 use crate::tree::Tree;
 
 /// Index into [`Tree::sources`], or beyond it for a changed file that is gone.
@@ -165,6 +167,61 @@ impl Modules {
             format!("{bare}/__init__.py")
         };
         self.file(&format!("{bare}.py")).or_else(|| self.file(&init))
+    }
+
+    /// What stands after `from`, as `importer` means it.
+    pub(crate) fn package(&self, importer: File, from: &From) -> Option<Package> {
+        if from.level == 0 {
+            return Some(Package {
+                file: self.find(importer, &from.module),
+                place: from.module.clone(),
+                relative: false,
+            });
+        }
+        let mut place = self.relative(importer, from.level)?;
+        for part in from.module.split('.').filter(|part| !part.is_empty()) {
+            place.push('/');
+            place.push_str(part);
+        }
+        Some(Package {
+            file: self.at(&place),
+            place,
+            relative: true,
+        })
+    }
+
+    /// The module of this name in a package.
+    pub(crate) fn part(&self, package: File, name: &str) -> Option<File> {
+        let path = self.path(package);
+        is_init(path)
+            .then(|| self.at(&format!("{}/{name}", folder(path))))
+            .flatten()
+    }
+
+    /// All modules in a package, those of inner packages too.
+    pub(crate) fn parts(&self, package: File) -> Vec<File> {
+        let around = folder(self.path(package));
+        (0..self.paths.len())
+            .filter(|file| *file != package && is_below(&self.paths[*file], around))
+            .collect()
+    }
+}
+
+/// What stands after `from`: a module, or a folder that may hold some.
+pub(crate) struct Package {
+    pub(crate) file: Option<File>,
+    /// Path without its ending for a relative import, dotted name for an absolute one.
+    place: String,
+    relative: bool,
+}
+
+impl Package {
+    /// The module of this name in the package, if it has one.
+    pub(crate) fn part(&self, modules: &Modules, importer: File, name: &str) -> Option<File> {
+        if self.relative {
+            return modules.at(&format!("{}/{name}", self.place));
+        }
+        modules.find(importer, &format!("{}.{name}", self.place))
     }
 }
 

@@ -4,15 +4,29 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use runner_core::affected::{AffectedTest, AffectedTests};
 
+use source::names::python::symbols::Kind;
+
+use crate::calls::{self, Bearing, Calls, Definitions, Node, Reached, Usage};
 use crate::graph::{Graph, Reach};
 use crate::modules::{File, Modules, is_below};
-use crate::signals::{Signal, Subject};
+use crate::past::History;
+use crate::signals::Subject;
 use crate::tree::{Tree, has_extension};
 
 /// The changed test itself: before everything else.
-const ITSELF: u32 = 200;
-/// A test that imports the changed module; less the longer the way.
-const IMPORTS: u32 = 40;
+const ITSELF: f32 = 1000.0;
+/// A test file that is named after the changed one.
+const NAMED_AFTER: u32 = 100;
+/// Of what bears on the change, compared with the test that has most of it.
+const SHARE: f32 = 50.0;
+/// Of what the test uses, the part that bears on the change.
+const FOCUS: f32 = 50.0;
+/// Of the changed definitions, the part that the test reaches.
+const REACH: f32 = 10.0;
+/// Of what git's past says.
+const PAST: f32 = 80.0;
+/// Nothing that changed is reached, though the file is.
+const BESIDE: f32 = 0.3;
 /// How many modules of a chain of imports are named.
 const MOST_NAMED: usize = 3;
 
@@ -21,64 +35,150 @@ pub(crate) fn rank(tree: &Tree, changed: &[String]) -> AffectedTests {
     let changed = Changed::new(tree, changed);
     let modules = Modules::new(tree, &changed.gone);
     let graph = Graph::new(tree, &modules);
-    let mut scores: BTreeMap<File, (u32, Vec<String>)> = BTreeMap::new();
-    for path in &changed.paths {
+    let files: Vec<File> = (0..tree.sources.len()).collect();
+    let texts = calls::read(tree, &files);
+    let definitions = Definitions::new(&texts);
+    let calls = Calls::new(tree, &modules, &definitions);
+    let reached = Reached::new(&calls, &definitions);
+    let ranker = Ranker {
+        tree,
+        modules: &modules,
+        graph: &graph,
+        definitions: &definitions,
+        usage: Usage::new(&calls, &definitions, &reached),
+        calls: &calls,
+        reached: &reached,
+        history: History::read(&tree.root),
+    };
+    ranker.all(changed)
+}
+
+struct Ranker<'a> {
+    tree: &'a Tree,
+    modules: &'a Modules,
+    graph: &'a Graph,
+    definitions: &'a Definitions<'a>,
+    calls: &'a Calls,
+    reached: &'a Reached,
+    usage: Usage,
+    history: History,
+}
+
+#[derive(Default)]
+struct Score {
+    points: f32,
+    why: Vec<String>,
+}
+
+impl Ranker<'_> {
+    fn all(&self, changed: Changed) -> AffectedTests {
+        let mut scores: BTreeMap<File, Score> = BTreeMap::new();
+        for path in &changed.paths {
+            self.path(path, &mut scores);
+        }
+        let mut affected: Vec<(f32, AffectedTest)> = scores
+            .into_iter()
+            .map(|(test, score)| (score.points, AffectedTest {
+                test_file: self.tree.sources[test].path.clone(),
+                score: score.points.round().max(1.0) as u32,
+                why: score.why,
+            }))
+            .collect();
+        affected.sort_by(|(a, x), (b, y)| b.total_cmp(a).then_with(|| x.test_file.cmp(&y.test_file)));
+        let notes = self.tree.notes.iter().cloned().chain(changed.notes).chain(self.history.note.clone());
+        AffectedTests {
+            affected: affected.into_iter().map(|(_, test)| test).collect(),
+            searched: self.reached.tests.len(),
+            notes: notes.collect(),
+        }
+    }
+
+    fn path(&self, path: &str, scores: &mut BTreeMap<File, Score>) {
         let subject = Subject::new(path);
-        let file = modules.file(path);
-        let reach = file.map(|file| graph.reach(file)).unwrap_or_default();
-        let changed_test = file
-            .and_then(|file| tree.sources.get(file))
-            .is_some_and(|source| source.is_test);
-        for (test, source) in tree
-            .sources
-            .iter()
-            .enumerate()
-            .filter(|(_, source)| source.is_test)
-        {
-            let mut signals = Vec::new();
-            if file == Some(test) {
-                signals.push((ITSELF, "is changed itself".to_owned()));
-            } else {
-                // A changed test says nothing about its neighbours but by imports.
-                if !changed_test {
-                    signals.extend(subject.signals(&source.path));
-                }
-                let imports = reach.get(&test).zip(file);
-                signals.extend(imports.map(|(reach, file)| import_signal(&modules, file, reach)));
+        let file = self.modules.file(path);
+        let imports = file.map(|file| self.graph.reach(file)).unwrap_or_default();
+        let is_test = file.is_some_and(|file| self.tree.sources.get(file).is_some_and(|source| source.is_test));
+        let whole = self.whole(file);
+        let old = self.history.before(path);
+        let changed = old.zip(file).and_then(|(old, file)| self.definitions.changed(file, &old));
+        let changed = changed.filter(|changed| !changed.is_empty());
+        let near = self.usage.near(self.calls, self.definitions, changed.as_ref().unwrap_or(&whole));
+        let bearings: Vec<Bearing> =
+            (0..self.reached.tests.len()).map(|test| self.usage.bearing(test, &near)).collect();
+        let most = bearings.iter().map(|bearing| bearing.strength).fold(0.0, f32::max);
+        let is_any = |path: &str| self.modules.file(path).is_some_and(|f| self.tree.sources.get(f).is_some_and(|s| s.is_test));
+        let past = self.history.together(path, is_any);
+        let reaches = |nodes: &[Node], test: usize| {
+            let live = nodes.iter().filter(|node| self.reached.is_reached(**node, test)).count();
+            live as f32 / nodes.len().max(1) as f32
+        };
+        let any = (0..self.reached.tests.len()).any(|test| reaches(&whole, test) > 0.0);
+        for (test, test_file) in self.reached.tests.iter().enumerate() {
+            let source = &self.tree.sources[*test_file];
+            if file == Some(*test_file) {
+                let score = scores.entry(*test_file).or_default();
+                score.points += ITSELF;
+                score.why.push("is changed itself".to_owned());
+                continue;
             }
-            if !signals.is_empty() {
-                add(scores.entry(test).or_default(), signals);
+            let live = reaches(&whole, test);
+            let hit = changed.as_ref().map_or(live, |changed| reaches(changed, test));
+            let imports = imports.get(test_file).zip(file);
+            let mut signals = if is_test { Vec::new() } else { subject.signals(&source.path) };
+            if any && live == 0.0 {
+                signals.retain(|(weight, _)| *weight >= NAMED_AFTER);
+            }
+            let is_in = live > 0.0 || !signals.is_empty() || (!any && imports.is_some());
+            if !is_in {
+                continue;
+            }
+            let bearing = bearings[test];
+            let mut points = signals.iter().map(|(weight, _)| *weight as f32).sum::<f32>();
+            let mut uses = SHARE * bearing.strength / most.max(f32::EPSILON) + FOCUS * bearing.focus + REACH * hit;
+            if hit == 0.0 { uses *= BESIDE; }
+            points += uses;
+            if let Some((_, weight)) = past.get(source.path.as_str()) {
+                points += PAST * weight;
+            }
+            let score = scores.entry(*test_file).or_default();
+            score.points += points;
+            score.why.extend(signals.into_iter().map(|(_, why)| why));
+            if let Some(node) = bearing.strongest {
+                score.why.push(self.chain(&near.way(node)));
+            } else if let Some((reach, file)) = imports {
+                score.why.push(import_reason(self.modules, file, reach));
+            }
+            if let Some((commits, _)) = past.get(source.path.as_str()) {
+                score.why.push(format!("changed together in {commits} commits"));
             }
         }
     }
-    let mut affected: Vec<AffectedTest> = scores
-        .into_iter()
-        .map(|(test, (score, why))| AffectedTest {
-            test_file: tree.sources[test].path.clone(),
-            score,
-            why,
-        })
-        .collect();
-    affected.sort_by(|a, b| b.score.cmp(&a.score).then_with(|| a.test_file.cmp(&b.test_file)));
-    AffectedTests {
-        affected,
-        searched: tree.sources.iter().filter(|source| source.is_test).count(),
-        notes: tree.notes.iter().cloned().chain(changed.notes).collect(),
+
+    /// The definitions that count as a file: what runs in it, or all if nothing does.
+    fn whole(&self, file: Option<File>) -> Vec<Node> {
+        let nodes = file.map_or(0..0, |file| self.definitions.nodes(file));
+        let runs = |node: &Node| matches!(self.definitions.symbol(*node).kind, Kind::Function | Kind::Method);
+        let run: Vec<Node> = nodes.clone().filter(runs).collect();
+        if run.is_empty() { nodes.collect() } else { run }
+    }
+
+    fn chain(&self, way: &[Node]) -> String {
+        let name = |node: &Node| {
+            let symbol = self.definitions.symbol(*node);
+            let class = symbol.class.map(|class| self.definitions.symbol(class).name);
+            let module = self.modules.name(self.definitions.file(*node));
+            match class {
+                Some(class) => format!("{module}.{class}.{}", symbol.name),
+                None if symbol.name.is_empty() => module,
+                None => format!("{module}.{}", symbol.name),
+            }
+        };
+        format!("uses {}", way.iter().map(name).collect::<Vec<_>>().join(" → "))
     }
 }
 
-fn add(entry: &mut (u32, Vec<String>), signals: Vec<Signal>) {
-    for (weight, why) in signals {
-        entry.0 = entry.0.saturating_add(weight);
-        if !entry.1.contains(&why) {
-            entry.1.push(why);
-        }
-    }
-}
-
-/// `imports shop.money through shop.cart`, weighing less the longer the way.
-fn import_signal(modules: &Modules, changed: File, reach: &Reach) -> Signal {
-    let weight = (2 * IMPORTS / reach.cost.max(2)).max(1);
+/// `imports shop.money through shop.cart`.
+fn import_reason(modules: &Modules, changed: File, reach: &Reach) -> String {
     let between = reach.through.split_last().map_or(&[][..], |(_, between)| between);
     let name = |file: &File| match modules.path(*file) {
         path if path.ends_with("conftest.py") => path.to_owned(),
@@ -86,15 +186,14 @@ fn import_signal(modules: &Modules, changed: File, reach: &Reach) -> Signal {
     };
     let changed = name(&changed);
     if changed.ends_with("conftest.py") && between.is_empty() {
-        return (weight, format!("{changed} applies to it"));
+        return format!("{changed} applies to it");
     }
     let named: Vec<String> = between.iter().take(MOST_NAMED).map(name).collect();
-    let why = match (named.join(", "), between.len() - named.len()) {
+    match (named.join(", "), between.len() - named.len()) {
         (named, _) if named.is_empty() => format!("imports {changed}"),
         (named, 0) => format!("imports {changed} through {named}"),
         (named, more) => format!("imports {changed} through {named} and {more} more"),
-    };
-    (weight, why)
+    }
 }
 
 /// The changed paths, made plain.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use walkdir::{DirEntry, WalkDir};
 
-use crate::python::{self, Facts};
+use source::names::python::{self, Facts};
 use crate::test_files::TestFiles;
 
 /// Larger files are generated, or no source at all.
@@ -22,6 +22,7 @@ pub(crate) struct Source {
 /// All Python files of a repository.
 #[derive(Debug, Default)]
 pub(crate) struct Tree {
+    pub(crate) root: PathBuf,
     /// In the order of their paths.
     pub(crate) sources: Vec<Source>,
     /// Folders with a project's settings (`pyproject.toml`, `setup.py`, `setup.cfg`): what is imported starts there.
@@ -31,7 +32,10 @@ pub(crate) struct Tree {
 
 /// Reads the tree below `root`. Links are not followed; nothing but regular files is opened.
 pub(crate) fn read(root: &Path) -> Tree {
-    let mut tree = Tree::default();
+    let mut tree = Tree {
+        root: root.to_owned(),
+        ..Tree::default()
+    };
     let mut rules = TestFiles::default();
     let mut paths = Vec::new();
     let mut large = 0;
@@ -133,12 +137,15 @@ fn scan_all(root: &Path, paths: &[String], rules: &TestFiles) -> (Vec<Source>, u
 }
 
 fn scan_one(root: &Path, path: &str, rules: &TestFiles) -> Option<Source> {
-    let file: PathBuf = root.join(path);
-    let bytes = std::fs::read(file).ok()?;
-    let text = String::from_utf8_lossy(&bytes);
     Some(Source {
         path: path.to_owned(),
         is_test: rules.is_test(path),
-        facts: python::scan(&text),
+        facts: python::scan(&read_text(root, path)?),
     })
+}
+
+/// A file's text; bytes that are no UTF-8 are replaced.
+pub(crate) fn read_text(root: &Path, path: &str) -> Option<String> {
+    let bytes = std::fs::read(root.join(path)).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -2,3 +2,4 @@
 //! it. Reads files, runs nothing, and decides nothing: what the facts mean for tests is said by who reads them.
 
 pub mod git;
+pub mod names;

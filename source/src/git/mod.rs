@@ -1,6 +1,10 @@
 //! What git knows of a repository, read from its files: no process is started, no hook, filter or fsmonitor runs.
 
+mod past;
+
 use std::path::{Path, PathBuf};
+
+pub use past::{Past, Together};
 
 /// A git repository, opened for reading, and where in it the root of interest lies.
 pub struct Repository {

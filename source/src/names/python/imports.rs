@@ -6,34 +6,36 @@ use super::lexer::{Lexer, Token};
 
 /// What one file says about others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Facts {
+pub struct Facts {
     /// `import a.b`: the path, and the name by which it is used (`a`, or what follows `as`).
-    pub(crate) imports: Vec<(String, String)>,
-    pub(crate) froms: Vec<From>,
+    pub imports: Vec<(String, String)>,
+    pub froms: Vec<From>,
     /// Modules named in strings where they are imported by name: `import_module("a.b")`, `pytest_plugins`.
-    pub(crate) named: BTreeSet<String>,
+    pub named: BTreeSet<String>,
+    /// Those of them that `pytest_plugins` names.
+    pub plugins: Vec<String>,
     /// Other strings that are dotted names as a whole: `"a.b.C"` in settings or in `patch(…)`.
-    pub(crate) dotted: BTreeSet<String>,
+    pub dotted: BTreeSet<String>,
     /// `a.b` for each name with an attribute that is used, to tell which parts of a package somebody needs.
-    pub(crate) attributes: BTreeSet<(String, String)>,
+    pub attributes: BTreeSet<(String, String)>,
 }
 
 /// `from ..a.b import c as d, e`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct From {
+pub struct From {
     /// How many dots lead.
-    pub(crate) level: usize,
+    pub level: usize,
     /// Without the leading dots; may be empty.
-    pub(crate) module: String,
+    pub module: String,
     /// Each name as it is called there, and as it is called here. `*` for all.
-    pub(crate) names: Vec<(String, String)>,
+    pub names: Vec<(String, String)>,
 }
 
 /// Functions whose first argument is a module's name.
 const IMPORTERS: [&str; 4] = ["import_module", "__import__", "importorskip", "find_spec"];
 
 /// Reads a file's text.
-pub(crate) fn scan(text: &str) -> Facts {
+pub fn scan(text: &str) -> Facts {
     let mut scanner = Scanner {
         tokens: Lexer::new(text).collect(),
         at: 0,
@@ -106,6 +108,7 @@ impl<'a> Scanner<'a> {
                     self.string(text);
                     self.at += 1;
                 }
+                Token::Format(_) => self.at += 1,
                 Token::Char(char) => {
                     self.at += 1;
                     statement_begins = matches!(char, b';' | b':');
@@ -197,6 +200,7 @@ impl<'a> Scanner<'a> {
                 Token::Line(_) => return,
                 Token::Str(text) if is_dotted(text, 0) => {
                     self.facts.named.insert(text.to_owned());
+                    self.facts.plugins.push(text.to_owned());
                 }
                 _ => {}
             }

@@ -8,6 +8,8 @@ pub(crate) enum Token<'a> {
     Name(&'a str),
     /// What stands between the quotes, as written.
     Str(&'a str),
+    /// The same of a string with expressions in it (`f"…"`, `t"…"`).
+    Format(&'a str),
     Char(u8),
 }
 
@@ -17,6 +19,7 @@ pub(crate) struct Lexer<'a> {
     at: usize,
     depth: usize,
     line_begins: bool,
+    start: usize,
 }
 
 impl<'a> Lexer<'a> {
@@ -27,7 +30,13 @@ impl<'a> Lexer<'a> {
             at: 0,
             depth: 0,
             line_begins: true,
+            start: 0,
         }
+    }
+
+    /// Where the last token begins, in bytes.
+    pub(crate) fn start(&self) -> usize {
+        self.start
     }
 
     fn byte(&self, at: usize) -> u8 {
@@ -109,7 +118,9 @@ impl<'a> Iterator for Lexer<'a> {
     type Item = Token<'a>;
 
     fn next(&mut self) -> Option<Token<'a>> {
-        if let Some(column) = self.skip_blanks() {
+        let begins = self.skip_blanks();
+        self.start = self.at;
+        if let Some(column) = begins {
             return Some(Token::Line(column));
         }
         if self.at >= self.text.len() {
@@ -119,7 +130,9 @@ impl<'a> Iterator for Lexer<'a> {
         if is_name_byte(byte) {
             let name = self.name();
             if matches!(self.byte(self.at), b'"' | b'\'') && is_string_prefix(name) {
-                return Some(Token::Str(self.string()));
+                let is_format = name.bytes().any(|b| b"fFtT".contains(&b));
+                let text = self.string();
+                return Some(if is_format { Token::Format(text) } else { Token::Str(text) });
             }
             return Some(Token::Name(name));
         }
