@@ -6,7 +6,9 @@
 //! long way off.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::collections::BinaryHeap;
+
+use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 
 use crate::modules::{File, Modules, folder, is_init};
 use source::names::python::{Facts, From};
@@ -52,7 +54,7 @@ impl Graph {
 
     /// The nearest way from each file to `changed`, for files that have one.
     pub(crate) fn reach(&self, changed: File) -> HashMap<File, Reach> {
-        let mut best: HashMap<File, (u32, File)> = HashMap::from([(changed, (0, changed))]);
+        let mut best: HashMap<File, (u32, File)> = std::iter::once((changed, (0, changed))).collect();
         let mut open = BinaryHeap::from([Reverse((0, changed))]);
         while let Some(Reverse((cost, file))) = open.pop() {
             if best[&file].0 < cost {

@@ -1,6 +1,7 @@
 //! Which tests a change reaches: by names, by places, and by who imports whom. Reads files, runs nothing.
 
 mod calls;
+mod change;
 mod graph;
 mod modules;
 mod past;
@@ -8,6 +9,8 @@ mod rank;
 mod signals;
 mod test_files;
 mod tree;
+mod weigh;
+mod words;
 
 use std::path::Path;
 

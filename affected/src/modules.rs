@@ -1,6 +1,6 @@
 //! Which file an import means.
 
-use std::collections::{HashMap, HashSet};
+use foldhash::{HashMap, HashMapExt, HashSet};
 
 use source::names::python::From;
 

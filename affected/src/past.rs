@@ -1,6 +1,6 @@
 //! Which tests changed together with a file before.
 
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt};
 
 use source::git::{Past, Repository};
 
@@ -10,6 +10,17 @@ const MOST_COMMITS: usize = 2000;
 const HALF_LIFE: f32 = 300.0;
 /// So much evidence (in commits of one file and one test) is half as good as any amount.
 const LITTLE: f32 = 0.7;
+
+/// By path, what speaks for it.
+pub(crate) type Together<'a> = HashMap<&'a str, Change>;
+
+/// How a test changed together with a file before.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Change {
+    pub(crate) commits: usize,
+    /// From 0 to 1; less for large and for old commits, and where there is little evidence at all.
+    pub(crate) weight: f32,
+}
 
 /// What git says about a change.
 #[derive(Default)]
@@ -40,10 +51,9 @@ impl History {
         self.repository.as_ref()?.text_at_head(path)
     }
 
-    /// By path of a file that changed with this one: how often, and its part of all such evidence, from 0 to 1.
-    pub(crate) fn together(&self, path: &str, is_test: impl Fn(&str) -> bool) -> HashMap<&str, (usize, f32)> {
-        let mut weights: HashMap<&str, (usize, f32)> = HashMap::new();
-        let mut most: f32 = 0.0;
+    /// The tests that changed together with a file.
+    pub(crate) fn together(&self, path: &str, is_test: impl Fn(&str) -> bool) -> Together<'_> {
+        let mut found: Together<'_> = HashMap::new();
         for (age, files) in self.past.commits.iter().enumerate() {
             if !files.iter().any(|file| file == path) {
                 continue;
@@ -52,15 +62,13 @@ impl History {
             let sources = files.len() - tests.len();
             let recent = 0.5_f32.powf(age as f32 / HALF_LIFE);
             for test in &tests {
-                let known = weights.entry(test).or_default();
-                known.0 += 1;
-                known.1 += recent / (sources.max(1) * tests.len()) as f32;
-                most = most.max(known.1);
+                let known = found.entry(test).or_default();
+                known.commits += 1;
+                known.weight += recent / (sources.max(1) * tests.len()) as f32;
             }
         }
-        for (_, weight) in weights.values_mut() {
-            *weight /= most + LITTLE;
-        }
-        weights
+        let most = found.values().map(|change| change.weight).fold(0.0, f32::max);
+        found.values_mut().for_each(|change| change.weight /= most + LITTLE);
+        found
     }
 }

@@ -2,6 +2,9 @@
 
 use crate::modules::{folder, is_below};
 
+/// What it weighs that a test file is named after the changed one.
+pub(crate) const NAMED_AFTER: u32 = 50;
+
 /// Words that stand around what a test file is about.
 const TEST_WORDS: [&str; 2] = ["test", "tests"];
 
@@ -42,15 +45,15 @@ impl Subject {
         let about = about(name);
         if !self.words.is_empty() {
             if about == self.words {
-                signals.push((100, format!("name matches {}", self.file_name)));
+                signals.push((NAMED_AFTER, format!("name matches {}", self.file_name)));
             } else if contains(&about, &self.words) {
-                signals.push((25, format!("filename mentions '{}'", self.stem)));
+                signals.push((12, format!("filename mentions '{}'", self.stem)));
             } else if folder(test).split('/').any(|part| self.is_about(part)) {
-                signals.push((25, format!("its folder mentions '{}'", self.stem)));
+                signals.push((12, format!("its folder mentions '{}'", self.stem)));
             }
         }
         if !self.folder.is_empty() && is_below(folder(test), &self.folder) {
-            signals.push((10, format!("shares directory {}", self.folder)));
+            signals.push((5, format!("shares directory {}", self.folder)));
         }
         signals
     }
@@ -114,45 +117,45 @@ mod tests {
         check(
             "src/auth.py",
             "tests/test_auth.py",
-            &[(100, "name matches auth.py")],
+            &[(50, "name matches auth.py")],
         );
         check(
             "src/auth.py",
             "tests/auth_test.py",
-            &[(100, "name matches auth.py")],
+            &[(50, "name matches auth.py")],
         );
         check(
             "src/_auth.py",
             "tests/test_auth.py",
-            &[(100, "name matches _auth.py")],
+            &[(50, "name matches _auth.py")],
         );
         check(
             "src/auth/__init__.py",
             "tests/test_auth.py",
-            &[(100, "name matches __init__.py")],
+            &[(50, "name matches __init__.py")],
         );
         check(
             "src/auth.py",
             "tests/test_user_auth.py",
-            &[(25, "filename mentions 'auth'")],
+            &[(12, "filename mentions 'auth'")],
         );
         check("src/auth.py", "tests/test_author.py", &[]);
         check("src/auth.py", "tests/test_oauth.py", &[]);
         check(
             "src/user_auth.py",
             "tests/test_the_user_auth_flow.py",
-            &[(25, "filename mentions 'user_auth'")],
+            &[(12, "filename mentions 'user_auth'")],
         );
         check("src/user_auth.py", "tests/test_auth_user.py", &[]);
         check(
             "src/userAuth.js",
             "tests/test_user_auth.py",
-            &[(100, "name matches userAuth.js")],
+            &[(50, "name matches userAuth.js")],
         );
         check(
             "src/auth.py",
             "tests/auth/test_flow.py",
-            &[(25, "its folder mentions 'auth'")],
+            &[(12, "its folder mentions 'auth'")],
         );
         check("src/test.py", "tests/test_a.py", &[]);
         check("__init__.py", "tests/test_a.py", &[]);
@@ -163,7 +166,7 @@ mod tests {
         check(
             "shop/cart.py",
             "shop/tests/test_flow.py",
-            &[(10, "shares directory shop")],
+            &[(5, "shares directory shop")],
         );
         check("shop/cart.py", "shopping/test_flow.py", &[]);
         check("shop/api/cart.py", "shop/tests/test_flow.py", &[]);
@@ -171,7 +174,7 @@ mod tests {
         check(
             "auth/auth.py",
             "auth/test_flow.py",
-            &[(10, "shares directory auth")],
+            &[(5, "shares directory auth")],
         );
     }
 }

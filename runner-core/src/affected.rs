@@ -28,6 +28,19 @@ pub struct AffectedTest {
     pub test_file: String,
     /// Larger is likelier.
     pub score: u32,
+    pub confidence: Confidence,
     /// One reason for each signal.
     pub why: Vec<String>,
+}
+
+/// How sure it is that a test is affected. The surest is the least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Confidence {
+    /// Nothing can make it otherwise: the test itself changed.
+    Certain,
+    /// It uses what changed, is named after it, or often changed with it.
+    Likely,
+    /// It may reach what changed on some way.
+    Possible,
 }

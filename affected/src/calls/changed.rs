@@ -1,6 +1,6 @@
 //! Which definitions of a file differ from how it was.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use source::names::python::symbols::{Kind, Symbol, symbols};
 

@@ -1,6 +1,6 @@
 //! pytest's fixtures: whom a requested name means, and what runs for every test.
 
-use std::collections::HashSet;
+use foldhash::HashSet;
 
 use source::names::python::symbols::{Kind, Symbol};
 

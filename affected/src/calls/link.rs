@@ -1,6 +1,8 @@
 //! From uses of names to edges between definitions.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
+
+use foldhash::{HashMap, HashMapExt};
 
 use source::names::python::symbols::{Kind, Symbol, Use};
 

@@ -10,7 +10,7 @@ mod link;
 mod resolve;
 mod usage;
 
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt};
 
 use source::names::python::symbols::{Kind, Symbol, symbols};
 
@@ -19,12 +19,12 @@ use crate::tree::{Tree, read_text};
 
 pub(crate) use flow::Reached;
 pub(crate) use link::Calls;
-pub(crate) use usage::{Bearing, Usage};
+pub(crate) use usage::{Bearing, Near, Usage};
 
 /// Index into [`Calls::nodes`]'s nodes: a definition.
 pub(crate) type Node = usize;
 
-/// The texts of files that are read for a question.
+/// The texts of files that are read for a question; `files` in ascending order.
 pub(crate) fn read(tree: &Tree, files: &[File]) -> Vec<(File, String)> {
     let read = |file: &File| Some((*file, read_text(&tree.root, &tree.sources.get(*file)?.path)?));
     files.iter().filter_map(read).collect()
@@ -75,10 +75,16 @@ impl<'a> Definitions<'a> {
 
     /// The definitions of a file that `old`, its former text, has otherwise; `None` if all of it may behave otherwise.
     pub(crate) fn changed(&self, file: File, old: &str) -> Option<Vec<Node>> {
-        let (_, new) = self.texts.iter().find(|(read, _)| *read == file)?;
+        let new = self.text(file);
         let found = changed::changed(old, new, &symbols(new))?;
         let first = self.nodes(file).start;
         Some(found.into_iter().map(|index| index + first).collect())
+    }
+
+    /// The text of a file; empty if it was not read.
+    pub(crate) fn text(&self, file: File) -> &'a str {
+        let at = self.texts.binary_search_by_key(&file, |(file, _)| *file);
+        at.map_or("", |at| &self.texts[at].1)
     }
 
     pub(crate) fn file(&self, node: Node) -> File {

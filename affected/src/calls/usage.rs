@@ -1,7 +1,9 @@
 //! What each test file uses by itself, and how near that is to a change.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
+
+use foldhash::{HashMap, HashMapExt};
 
 use super::fixtures::is_fixture;
 use super::{Calls, Definitions, Node, Reached};
