@@ -11,11 +11,11 @@ use std::collections::BinaryHeap;
 use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 
 use crate::modules::{File, Modules, folder, is_init};
-use source::names::python::{Facts, From};
 use crate::tree::Tree;
+use source::names::python::{Facts, From};
 
 /// An import that is written down.
-const DIRECT: u32 = 2;
+pub(crate) const DIRECT: u32 = 2;
 /// A module that is named in a string.
 const NAMED: u32 = 3;
 /// A conftest, or a package that is imported on the way to a part of it.

@@ -6,6 +6,7 @@ mod graph;
 mod modules;
 mod past;
 mod rank;
+mod settings;
 mod signals;
 mod test_files;
 mod tree;

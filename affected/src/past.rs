@@ -2,10 +2,12 @@
 
 use foldhash::{HashMap, HashMapExt};
 
-use source::git::{Past, Repository};
+use source::git::{GitError, Past, Repository};
 
 /// How many commits are read.
 const MOST_COMMITS: usize = 2000;
+/// A past cut off after fewer says little.
+const FEW: usize = 100;
 /// After so many commits one counts half.
 const HALF_LIFE: f32 = 300.0;
 /// So much evidence (in commits of one file and one test) is half as good as any amount.
@@ -35,10 +37,15 @@ impl History {
         let opened = Repository::open(root);
         match opened.and_then(|repository| repository.past(MOST_COMMITS).map(|past| (repository, past))) {
             Ok((repository, past)) => Self {
-                note: (past.commits.is_empty()).then(|| "git knows no past of these files".to_owned()),
+                note: (past.is_cut && past.commits.len() < FEW).then(|| {
+                    let commits = past.commits.len();
+                    format!("the clone is shallow: only {commits} commits say what changed together before")
+                }),
                 repository: Some(repository),
                 past,
             },
+            // That there is no repository is no news to anybody.
+            Err(GitError::NoRepository(_)) => Self::default(),
             Err(error) => Self {
                 note: Some(format!("without git's past: {error}")),
                 ..Self::default()
@@ -58,7 +65,10 @@ impl History {
             if !files.iter().any(|file| file == path) {
                 continue;
             }
-            let tests: Vec<&String> = files.iter().filter(|file| *file != path && is_test(file)).collect();
+            let tests: Vec<&String> = files
+                .iter()
+                .filter(|file| *file != path && is_test(file))
+                .collect();
             let sources = files.len() - tests.len();
             let recent = 0.5_f32.powf(age as f32 / HALF_LIFE);
             for test in &tests {
@@ -68,7 +78,9 @@ impl History {
             }
         }
         let most = found.values().map(|change| change.weight).fold(0.0, f32::max);
-        found.values_mut().for_each(|change| change.weight /= most + LITTLE);
+        for change in found.values_mut() {
+            change.weight /= most + LITTLE;
+        }
         found
     }
 }

@@ -1,6 +1,6 @@
 //! All signals together: which tests, in which order, for which reasons.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use runner_core::affected::{AffectedTest, AffectedTests, Confidence};
 
@@ -9,22 +9,27 @@ use crate::change::Changed;
 use crate::graph::Graph;
 use crate::modules::{File, Modules};
 use crate::past::History;
+use crate::settings;
+use crate::signals::Subject;
 use crate::tree::Tree;
 use crate::weigh::{Evidence, Weigher};
+
+/// A repository of more files is followed only as far as imports lead to the change.
+const MOST_FOLLOWED: usize = 1500;
 
 /// Scores every test file against every changed path.
 pub(crate) fn rank(tree: &Tree, changed: &[String]) -> AffectedTests {
     let changed = Changed::new(tree, changed);
     let modules = Modules::new(tree, &changed.gone);
-    let files: Vec<File> = (0..tree.sources.len()).collect();
-    let texts = calls::read(tree, &files);
+    let graph = Graph::new(tree, &modules);
+    let texts = calls::read(tree, &within(tree, &modules, &graph, &changed));
     let definitions = Definitions::new(&texts);
     let calls = Calls::new(tree, &modules, &definitions);
     let reached = Reached::new(&calls, &definitions);
     let weigher = Weigher {
         tree,
         modules: &modules,
-        graph: Graph::new(tree, &modules),
+        graph,
         definitions: &definitions,
         usage: Usage::new(&calls, &definitions, &reached),
         calls: &calls,
@@ -40,9 +45,36 @@ pub(crate) fn rank(tree: &Tree, changed: &[String]) -> AffectedTests {
     let notes = tree.notes.iter().cloned().chain(changed.notes);
     AffectedTests {
         affected: sorted(tree, sums),
-        searched: reached.tests.len(),
+        searched: tree.sources.iter().filter(|source| source.is_test).count(),
         notes: notes.chain(weigher.history.note.clone()).collect(),
     }
+}
+
+/// The files whose definitions are followed: all of a small repository, else those that import what changed.
+fn within(tree: &Tree, modules: &Modules, graph: &Graph, changed: &Changed) -> Vec<File> {
+    if tree.sources.len() <= MOST_FOLLOWED {
+        return (0..tree.sources.len()).collect();
+    }
+    let mut files: BTreeSet<File> = BTreeSet::new();
+    for path in &changed.paths {
+        if let Some(file) = modules.file(path) {
+            files.insert(file);
+            files.extend(graph.reach(file).into_keys());
+        }
+        let subject = Subject::new(path);
+        let all = settings::reaches_all(path).is_some();
+        let tests = tree
+            .sources
+            .iter()
+            .enumerate()
+            .filter(|(_, source)| source.is_test);
+        let told = tests.filter(|(_, source)| all || subject.is_named_after_by(&source.path));
+        files.extend(told.map(|(file, _)| file));
+    }
+    files
+        .into_iter()
+        .filter(|file| *file < tree.sources.len())
+        .collect()
 }
 
 fn sorted(tree: &Tree, sums: BTreeMap<File, Evidence>) -> Vec<AffectedTest> {

@@ -12,7 +12,7 @@ const TEST_WORDS: [&str; 2] = ["test", "tests"];
 #[derive(Debug)]
 pub(crate) struct Subject {
     /// `cart.py`
-    file_name: String,
+    pub(crate) file_name: String,
     /// `cart`; for a package's `__init__.py` the package's name.
     pub(crate) stem: String,
     words: Vec<String>,
@@ -36,6 +36,23 @@ impl Subject {
             words: words(stem),
             folder: folder(path).to_owned(),
         }
+    }
+
+    /// Whether a test file is named after this one.
+    pub(crate) fn is_named_after_by(&self, test: &str) -> bool {
+        self.signals(test)
+            .iter()
+            .any(|(weight, _)| *weight >= NAMED_AFTER)
+    }
+
+    /// Whether a text speaks of the file by its whole name.
+    pub(crate) fn is_named_in(&self, text: &str) -> bool {
+        self.file_name.contains('.') && text.contains(&self.file_name)
+    }
+
+    /// Whether a test lies below the file's folder.
+    pub(crate) fn is_above(&self, test: &str) -> bool {
+        is_below(test, &self.folder)
     }
 
     /// The signals of a test's path, strongest first.

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use walkdir::{DirEntry, WalkDir};
 
-use source::names::python::{self, Facts};
 use crate::test_files::TestFiles;
+use source::names::python::{self, Facts};
 
 /// Larger files are generated, or no source at all.
 const MOST_BYTES: u64 = 1024 * 1024;

@@ -5,9 +5,10 @@ use runner_core::affected::Confidence;
 use source::names::python::symbols::Kind;
 
 use crate::calls::{Bearing, Calls, Definitions, Near, Node, Reached, Usage};
-use crate::graph::{Graph, Reach};
+use crate::graph::{DIRECT, Graph, Reach};
 use crate::modules::{File, Modules};
 use crate::past::{History, Together};
+use crate::settings;
 use crate::signals::{NAMED_AFTER, Signal, Subject};
 use crate::tree::{Tree, read_text};
 use crate::words;
@@ -24,6 +25,10 @@ const REACH: f32 = 10.0;
 const PAST: f32 = 100.0;
 /// Of how well the test's text goes with the words of the change.
 const WORDS: f32 = 100.0;
+/// The name of a file that is no Python stands in the test's text.
+const SPOKEN_OF: f32 = 40.0;
+/// Of an import, less the longer the way.
+const IMPORT: f32 = 10.0;
 /// What a test uses counts so much if it reaches the file, but nothing that changed in it.
 const BESIDE: f32 = 0.3;
 /// From this part of the past's evidence on, a test that reaches the file is likely.
@@ -87,6 +92,8 @@ struct Question<'a> {
     resemblance: Option<Vec<f32>>,
     /// Whether any test reaches the file.
     is_reached: bool,
+    /// Why any test below the file's folder may be reached.
+    reaches_all: Option<String>,
 }
 
 impl Weigher<'_> {
@@ -109,16 +116,27 @@ impl Weigher<'_> {
         let targets = changed.as_ref().unwrap_or(&whole);
         let near = self.usage.near(self.calls, self.definitions, targets);
         let tests = 0..self.reached.tests.len();
-        let bearings: Vec<Bearing> = tests.clone().map(|test| self.usage.bearing(test, &near)).collect();
+        let bearings: Vec<Bearing> = tests
+            .clone()
+            .map(|test| self.usage.bearing(test, &near))
+            .collect();
         Question {
             subject: Subject::new(path),
             is_test: self.is_test(file),
-            strongest: bearings.iter().map(|bearing| bearing.strength).fold(0.0, f32::max),
+            strongest: bearings
+                .iter()
+                .map(|bearing| bearing.strength)
+                .fold(0.0, f32::max),
             bearings,
             imports: file.map(|file| self.graph.reach(file)).unwrap_or_default(),
-            past: self.history.together(path, |path| self.is_test(self.modules.file(path))),
+            past: self
+                .history
+                .together(path, |path| self.is_test(self.modules.file(path))),
             resemblance: old.and_then(|old| self.resemblance(path, &old)),
-            is_reached: tests.into_iter().any(|test| self.part_reached(&whole, test) > 0.0),
+            is_reached: tests
+                .into_iter()
+                .any(|test| self.part_reached(&whole, test) > 0.0),
+            reaches_all: settings::reaches_all(path),
             file,
             whole,
             changed,
@@ -127,7 +145,8 @@ impl Weigher<'_> {
     }
 
     fn is_test(&self, file: Option<File>) -> bool {
-        file.and_then(|file| self.tree.sources.get(file)).is_some_and(|source| source.is_test)
+        file.and_then(|file| self.tree.sources.get(file))
+            .is_some_and(|source| source.is_test)
     }
 
     /// How well each test's text goes with what changed since the last commit.
@@ -138,8 +157,8 @@ impl Weigher<'_> {
             return None;
         }
         let tests = self.reached.tests.iter();
-        let texts: Vec<&str> = tests.map(|file| self.definitions.text(*file)).collect();
-        Some(words::resemblance(&words, &texts))
+        let read: Vec<&str> = tests.map(|file| self.definitions.text(*file)).collect();
+        Some(words::resemblance(&words, &read))
     }
 
     /// The definitions that count as a file: what runs in it, or all if nothing does.
@@ -169,7 +188,15 @@ impl Weigher<'_> {
         let reaches_file = self.part_reached(&question.whole, test) > 0.0;
         let signals = names(question, path, reaches_file);
         let imports = question.imports.get(&file);
-        if !reaches_file && signals.is_empty() && (question.is_reached || imports.is_none()) {
+        let speaks_of_it =
+            question.file.is_none() && question.subject.is_named_in(self.definitions.text(file));
+        let reaches_all = question
+            .reaches_all
+            .clone()
+            .filter(|_| question.subject.is_above(path));
+        let is_direct = imports.is_some_and(|reach| reach.cost == DIRECT);
+        let is_told = speaks_of_it || reaches_all.is_some() || is_direct || !signals.is_empty();
+        if !reaches_file && !is_told && (question.is_reached || imports.is_none()) {
             return None;
         }
         let changed = question.changed.as_ref().unwrap_or(&question.whole);
@@ -179,24 +206,34 @@ impl Weigher<'_> {
         let bearing = question.bearings[test];
         let points = signals.iter().map(|(weight, _)| *weight as f32).sum::<f32>()
             + uses(question, bearing, reaches)
+            + imports.map_or(0.0, |reach| IMPORT * DIRECT as f32 / reach.cost as f32)
             + PAST * past.weight
-            + WORDS * words;
+            + WORDS * words
+            + SPOKEN_OF * f32::from(u8::from(speaks_of_it));
         let way = bearing.strongest.map(|node| question.near.way(node));
         let is_close = way.as_ref().is_some_and(|way| way.len() <= CLOSE) && reaches > 0.0;
         let is_named_after = signals.iter().any(|(weight, _)| *weight >= NAMED_AFTER);
-        let is_likely = is_close || is_named_after || (reaches_file && past.weight >= OFTEN);
+        let is_likely = is_close || is_named_after || speaks_of_it || (reaches_file && past.weight >= OFTEN);
         let mut why: Vec<String> = signals.into_iter().map(|(_, why)| why).collect();
         match (way, imports.zip(question.file)) {
             (Some(way), _) => why.push(self.uses(&way)),
             (None, Some((reach, changed))) => why.push(import_reason(self.modules, changed, reach)),
             (None, None) => {}
         }
+        if speaks_of_it {
+            why.push(format!("speaks of {}", question.subject.file_name));
+        }
+        why.extend(reaches_all);
         if past.commits > 0 {
             why.push(format!("changed together with it in {} commits", past.commits));
         }
         Some(Evidence {
             points,
-            confidence: Some(if is_likely { Confidence::Likely } else { Confidence::Possible }),
+            confidence: Some(if is_likely {
+                Confidence::Likely
+            } else {
+                Confidence::Possible
+            }),
             why,
         })
     }
@@ -208,7 +245,11 @@ impl Weigher<'_> {
             let module = self.modules.name(self.definitions.file(*node));
             let class = symbol.class.map(|class| self.definitions.symbol(class).name);
             let parts = [Some(module.as_str()), class, Some(symbol.name)];
-            let parts: Vec<&str> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
+            let parts: Vec<&str> = parts
+                .into_iter()
+                .flatten()
+                .filter(|part| !part.is_empty())
+                .collect();
             parts.join(".")
         };
         format!("uses {}", way.iter().map(name).collect::<Vec<_>>().join(" → "))

@@ -22,7 +22,11 @@ pub(crate) fn changed_words(old: &str, new: &str) -> Vec<String> {
         *lines.entry(line.trim()).or_default() -= 1;
     }
     let mut words = Vec::new();
-    for line in lines.iter().filter(|(_, count)| **count != 0).map(|(line, _)| line) {
+    for line in lines
+        .iter()
+        .filter(|(_, count)| **count != 0)
+        .map(|(line, _)| line)
+    {
         each_word(line, &mut |word| words.push(word.to_owned()));
     }
     words.sort_unstable();
@@ -59,7 +63,11 @@ fn part(part: &str, then: &mut impl FnMut(&str)) {
 
 /// How well each text goes with the words, from 0 to 1 for the one that does best.
 pub(crate) fn resemblance(words: &[String], texts: &[&str]) -> Vec<f32> {
-    let index: HashMap<&str, usize> = words.iter().enumerate().map(|(i, word)| (word.as_str(), i)).collect();
+    let index: HashMap<&str, usize> = words
+        .iter()
+        .enumerate()
+        .map(|(i, word)| (word.as_str(), i))
+        .collect();
     let counts: Vec<HashMap<usize, f32>> = texts.iter().map(|text| count(text, &index)).collect();
     let mean = texts.iter().map(|text| text.len()).sum::<usize>() as f32 / texts.len().max(1) as f32;
     let telling: Vec<f32> = (0..words.len())
@@ -78,7 +86,9 @@ pub(crate) fn resemblance(words: &[String], texts: &[&str]) -> Vec<f32> {
     let mut scores: Vec<f32> = texts.iter().zip(&counts).map(score).collect();
     let most = scores.iter().copied().fold(0.0, f32::max);
     if most > 0.0 {
-        scores.iter_mut().for_each(|score| *score /= most);
+        for score in &mut scores {
+            *score /= most;
+        }
     }
     scores
 }
@@ -100,11 +110,11 @@ mod tests {
     #[test]
     fn words_are_those_of_lines_that_differ() {
         let words = changed_words("a = 1\nb = oldName(x)\n", "a = 1\nb = new_name(x)\n");
-        assert_eq!(
-            words,
-            ["b", "new_name", "oldName", "x", "~name", "~new", "~old"]
+        assert_eq!(words, ["b", "new_name", "oldName", "x", "~name", "~new", "~old"]);
+        assert!(
+            changed_words("a\n", "  a\n").is_empty(),
+            "other blanks are no change"
         );
-        assert!(changed_words("a\n", "  a\n").is_empty(), "other blanks are no change");
     }
 
     #[test]

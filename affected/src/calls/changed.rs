@@ -21,7 +21,12 @@ pub(super) fn changed(old: &str, new: &str, now: &[Symbol<'_>]) -> Option<Vec<us
         was.get(&key) != is.get(&key)
     };
     let indexes = now.iter().enumerate();
-    Some(indexes.filter(|(_, symbol)| differs(symbol)).map(|(index, _)| index).collect())
+    Some(
+        indexes
+            .filter(|(_, symbol)| differs(symbol))
+            .map(|(index, _)| index)
+            .collect(),
+    )
 }
 
 fn key<'a>(all: &[Symbol<'a>], symbol: &Symbol<'a>) -> (&'a str, &'a str) {
@@ -32,7 +37,11 @@ fn texts<'a>(text: &'a str, all: &[Symbol<'a>]) -> Texts<'a> {
     let lines: Vec<&str> = text.lines().collect();
     let mut owners = vec![0; lines.len()];
     // A definition comes before those in it.
-    for (index, symbol) in all.iter().enumerate().filter(|(_, symbol)| symbol.kind != Kind::Module) {
+    for (index, symbol) in all
+        .iter()
+        .enumerate()
+        .filter(|(_, symbol)| symbol.kind != Kind::Module)
+    {
         let (first, last) = symbol.lines;
         let last = (last as usize).min(owners.len());
         owners[(first as usize - 1).min(last)..last].fill(index);
@@ -41,7 +50,10 @@ fn texts<'a>(text: &'a str, all: &[Symbol<'a>]) -> Texts<'a> {
     for (line, owner) in lines.iter().zip(owners) {
         let bare = line.trim();
         if !bare.is_empty() && !bare.starts_with('#') {
-            texts.entry(key(all, &all[owner])).or_default().push(line.trim_end());
+            texts
+                .entry(key(all, &all[owner]))
+                .or_default()
+                .push(line.trim_end());
         }
     }
     texts
@@ -54,7 +66,12 @@ mod tests {
     fn names(old: &str, new: &str) -> Option<Vec<String>> {
         let now = symbols(new);
         let found = changed(old, new, &now)?;
-        Some(found.into_iter().map(|index| now[index].name.to_owned()).collect())
+        Some(
+            found
+                .into_iter()
+                .map(|index| now[index].name.to_owned())
+                .collect(),
+        )
     }
 
     #[test]
@@ -65,13 +82,19 @@ mod tests {
         assert_eq!(names(old, &old.replace("return 2", "return 3")), some(&["g"]));
         assert_eq!(names(old, &old.replace("x = 1", "x = 2")), some(&["C"]));
         assert_eq!(names(old, &old.replace("A = 1", "A = 2")), some(&["A"]));
-        assert_eq!(names(old, &old.replace("\n\nclass", "\n# why\n\n\nclass")), some(&[]));
+        assert_eq!(
+            names(old, &old.replace("\n\nclass", "\n# why\n\n\nclass")),
+            some(&[])
+        );
         assert_eq!(names(old, &format!("{old}\ndef h():\n    pass\n")), some(&["h"]));
     }
 
     #[test]
     fn what_changes_the_module_itself_changes_all_of_it() {
-        assert_eq!(names("import a\ndef f(): ...\n", "import b\ndef f(): ...\n"), None);
+        assert_eq!(
+            names("import a\ndef f(): ...\n", "import b\ndef f(): ...\n"),
+            None
+        );
         assert_eq!(names("def f(): ...\ndef g(): ...\n", "def f(): ...\n"), None);
     }
 }

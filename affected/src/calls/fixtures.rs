@@ -23,7 +23,7 @@ pub(super) struct Fixtures<'a> {
 
 pub(super) fn is_fixture(symbol: &Symbol<'_>) -> bool {
     let is_marked = |decorator: &&str| decorator.rsplit('.').next() == Some("fixture");
-    matches!(symbol.kind, Kind::Function | Kind::Method) && symbol.decorators.iter().any(|d| is_marked(&d))
+    matches!(symbol.kind, Kind::Function | Kind::Method) && symbol.decorators.iter().any(is_marked)
 }
 
 impl<'a> Fixtures<'a> {
@@ -33,19 +33,21 @@ impl<'a> Fixtures<'a> {
         definitions: &'a Definitions<'a>,
         resolver: &'a Resolver<'a>,
     ) -> Self {
-        let named = tree.sources.iter().enumerate().flat_map(|(file, source)| {
+        let plugins = tree.sources.iter().enumerate().flat_map(|(file, source)| {
             let names = source.facts.plugins.iter();
             names.filter_map(move |name| modules.find(file, name))
         });
         let all = definitions.symbols.iter().enumerate();
         let fixtures: Vec<_> = all.filter(|(_, (_, symbol))| is_fixture(symbol)).collect();
-        let names = fixtures.iter().map(|(_, (_, symbol))| symbol.given_name.unwrap_or(symbol.name));
+        let names = fixtures
+            .iter()
+            .map(|(_, (_, symbol))| symbol.given_name.unwrap_or(symbol.name));
         Self {
             names: names.collect(),
             modules,
             definitions,
             resolver,
-            plugins: named.collect(),
+            plugins: plugins.collect(),
             renamed: fixtures
                 .iter()
                 .filter_map(|(node, (_, symbol))| Some((symbol.given_name?, *node)))

@@ -14,8 +14,18 @@ use crate::tree::Tree;
 
 /// Bases from elsewhere that call nothing of the class by themselves.
 const PASSIVE_BASES: [&str; 12] = [
-    "ABC", "Enum", "Flag", "Generic", "IntEnum", "IntFlag", "NamedTuple", "Protocol", "StrEnum", "TypedDict",
-    "object", "type",
+    "ABC",
+    "Enum",
+    "Flag",
+    "Generic",
+    "IntEnum",
+    "IntFlag",
+    "NamedTuple",
+    "Protocol",
+    "StrEnum",
+    "TypedDict",
+    "object",
+    "type",
 ];
 
 /// Which definition may run which.
@@ -61,7 +71,10 @@ impl Calls {
     /// The index of a method's name, if it is called by name alone.
     pub(super) fn name_of(&self, class: Node, method: Node) -> Option<usize> {
         let of_class = self.of_class[class].iter();
-        of_class.filter(|(_, node)| *node == method).map(|(name, _)| *name).next()
+        of_class
+            .filter(|(_, node)| *node == method)
+            .map(|(name, _)| *name)
+            .next()
     }
 
     fn with(nodes: usize) -> Self {
@@ -99,7 +112,10 @@ impl<'a> Linker<'a> {
                 continue;
             };
             let is_special = symbol.name.starts_with("__") && symbol.name.ends_with("__");
-            if symbol.kind == Kind::Class || is_special || self.is_foreign(class) || self.is_tests(class, symbol)
+            if symbol.kind == Kind::Class
+                || is_special
+                || self.is_foreign(class)
+                || self.is_tests(class, symbol)
             {
                 self.calls.edges[class].push(node);
                 continue;

@@ -54,7 +54,10 @@ impl<'a> Definitions<'a> {
             for (index, symbol) in symbols.iter_mut().enumerate() {
                 symbol.class = symbol.class.map(|class| class + first);
                 if symbol.class.is_none() && symbol.kind != Kind::Module {
-                    all.top.entry((file, symbol.name)).or_default().push(first + index);
+                    all.top
+                        .entry((file, symbol.name))
+                        .or_default()
+                        .push(first + index);
                 }
             }
             all.of_file.insert(file, first..first + symbols.len());

@@ -1,7 +1,7 @@
 //! What a name means in a file: a definition or a module, through imports and through packages that hand it on.
 
-use std::cell::RefCell;
 use foldhash::{HashMap, HashMapExt};
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use source::names::python::{Facts, From};

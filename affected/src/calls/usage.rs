@@ -28,9 +28,9 @@ pub(crate) struct Near {
 impl Near {
     /// 1 for what changed, half of that for what uses it, and so on.
     fn weight(&self, node: Node) -> f32 {
-        self.steps.get(&node).map_or(0.0, |(distance, _)| {
-            0.5_f32.powf(*distance as f32 / HALF as f32)
-        })
+        self.steps
+            .get(&node)
+            .map_or(0.0, |(distance, _)| 0.5_f32.powf(*distance as f32 / HALF as f32))
     }
 
     /// The definitions from one to the change.
@@ -96,8 +96,7 @@ impl Usage {
 
     /// How near everything is to these definitions, against the direction of the calls.
     pub(crate) fn near(&self, calls: &Calls, definitions: &Definitions<'_>, changed: &[Node]) -> Near {
-        let mut steps: HashMap<Node, (u32, Node)> =
-            changed.iter().map(|node| (*node, (0, *node))).collect();
+        let mut steps: HashMap<Node, (u32, Node)> = changed.iter().map(|node| (*node, (0, *node))).collect();
         let mut open: BinaryHeap<_> = changed.iter().map(|node| Reverse((0, *node))).collect();
         while let Some(Reverse((distance, node))) = open.pop() {
             if steps[&node].0 < distance {

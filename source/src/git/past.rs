@@ -135,10 +135,16 @@ fn sort(records: &[Change]) -> (Vec<String>, Vec<(String, String)>) {
     for record in records {
         let (list, mode, path, id) = match record {
             Change::Addition {
-                entry_mode, path, oid, ..
+                entry_mode,
+                path,
+                oid,
+                ..
             } => (&mut come, entry_mode, path, oid),
             Change::Deletion {
-                entry_mode, path, oid, ..
+                entry_mode,
+                path,
+                oid,
+                ..
             } => (&mut gone, entry_mode, path, oid),
             Change::Modification { entry_mode, path, .. } => {
                 if entry_mode.is_blob() {

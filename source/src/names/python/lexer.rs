@@ -132,7 +132,11 @@ impl<'a> Iterator for Lexer<'a> {
             if matches!(self.byte(self.at), b'"' | b'\'') && is_string_prefix(name) {
                 let is_format = name.bytes().any(|b| b"fFtT".contains(&b));
                 let text = self.string();
-                return Some(if is_format { Token::Format(text) } else { Token::Str(text) });
+                return Some(if is_format {
+                    Token::Format(text)
+                } else {
+                    Token::Str(text)
+                });
             }
             return Some(Token::Name(name));
         }

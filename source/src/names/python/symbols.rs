@@ -191,7 +191,11 @@ impl<'a> Scanner<'a> {
     /// A logical line begins at this column: what is not left of it has ended.
     fn end_blocks(&mut self, column: usize) {
         let last = self.at.checked_sub(1).map_or(0, |last| self.tokens[last].1);
-        let line = if self.blocks.is_empty() { 0 } else { self.line(last) };
+        let line = if self.blocks.is_empty() {
+            0
+        } else {
+            self.line(last)
+        };
         while let Some(block) = self.blocks.pop_if(|block| block.column >= column) {
             self.symbols[block.symbol].lines.1 = line;
         }
@@ -280,7 +284,11 @@ impl<'a> Scanner<'a> {
             return self.parameters();
         }
         let class = self.blocks.last().map(|block| block.symbol);
-        let kind = if class.is_some() { Kind::Method } else { Kind::Function };
+        let kind = if class.is_some() {
+            Kind::Method
+        } else {
+            Kind::Function
+        };
         self.open(name, kind, column);
         self.parameters();
         let owner = self.owner();
@@ -544,7 +552,9 @@ fn is_dotted(text: &str) -> bool {
         part.bytes()
             .next()
             .is_some_and(|first| first == b'_' || first.is_ascii_alphabetic())
-            && part.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
+            && part
+                .bytes()
+                .all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
     };
     text.len() <= MOST_BYTES && text.split('.').all(is_name)
 }
