@@ -13,7 +13,7 @@ use engine::run::Engine;
 use engine::store::Store;
 use ops::{LiveRuns, Workspace};
 use process::Supervisor;
-use runner_core::affected::{AffectedFinder, AffectedTest, AffectedTests};
+use runner_core::affected::{AffectedFinder, AffectedTest, AffectedTests, Confidence};
 use runner_core::registry::Registry;
 
 /// A file of the repository: until it is there, a call with the changed path `wait` goes on.
@@ -41,6 +41,7 @@ impl AffectedFinder for Finder {
             affected: vec![AffectedTest {
                 test_file: "tests/test_a.py".into(),
                 score: 100,
+                confidence: Confidence::Likely,
                 why: vec!["name matches a.py".into()],
             }],
             searched: 1,
