@@ -28,6 +28,7 @@ pub struct AffectedTest {
     pub test_file: String,
     /// Larger is likelier.
     pub score: u32,
+    /// How sure it is, as far as reading can tell.
     pub confidence: Confidence,
     /// One reason for each signal.
     pub why: Vec<String>,
