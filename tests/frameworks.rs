@@ -297,6 +297,100 @@ class Broken(unittest.TestCase):
     );
 }
 
+/// A project with the preset for unittest.
+fn with_unittest(more: &str) -> Project {
+    let toml = format!("[suite.unit]\nbackend = \"unittest\"\ncoverage = false\n{more}");
+    Project::bare().file("qaas.toml", &toml)
+}
+
+#[test]
+fn unittest_ids_belong_to_the_file_that_loads_the_tests() {
+    let doctests = "import doctest, unittest
+import base
+def helper(): pass
+def load_tests(loader, tests, pattern):
+    tests.addTests(doctest.DocTestSuite(base))
+    tests.addTest(unittest.FunctionTestCase(helper))
+    tests.addTest(unittest.FunctionTestCase(helper))
+    return tests
+";
+    let base = "import unittest
+def one():
+    \"\"\"
+    >>> one()
+    1
+    \"\"\"
+    return 2
+class Base(unittest.TestCase):
+    number = 1
+    def test_number(self): self.assertEqual(self.number, 1)
+";
+    let project = with_unittest("")
+        .file("base.py", base)
+        .file("test_a.py", "from base import Base\nclass A(Base): number = 2\n")
+        .file("test_b.py", "from base import Base\n")
+        .file("test_d.py", doctests);
+    let answer = suite(&project, &json!({"max_bytes": 0}));
+    let all = expected(&[
+        ("test_a.py::A::test_number", "failed"),
+        ("test_a.py::Base::test_number", "passed"),
+        ("test_b.py::Base::test_number", "passed"),
+        ("test_d.py::base.one", "failed"),
+        ("test_d.py::helper", "passed"),
+        ("test_d.py::helper[2]", "passed"),
+    ]);
+    assert_eq!(rows(&answer), all, "{answer:#}");
+    each_alone(&project, &answer);
+    let answer = suite(&project, &json!({"selector": "test_a.py"}));
+    assert_eq!(answer["status"], "failed", "{answer:#}");
+}
+
+#[test]
+fn unittest_takes_its_own_options() {
+    let options = "options = { args = [\"-s\", \"src/checks\", \"-t\", \"src\", \"-p\", \"check_*.py\", \"-b\", \"-k\", \"wanted\"] }\n";
+    let tests = "import unittest
+class A(unittest.TestCase):
+    def test_wanted(self):
+        print('printed once')
+        self.fail('wanted and bad')
+    def test_other(self): self.fail()
+";
+    let project = with_unittest(options)
+        .file("src/checks/__init__.py", "")
+        .file("src/checks/check_a.py", tests);
+    let answer = suite(&project, &json!({"max_bytes": 0}));
+    let all = expected(&[("src/checks/check_a.py::A::test_wanted", "failed")]);
+    assert_eq!(rows(&answer), all, "{answer:#}");
+    let row = &answer["tests"][0];
+    let text = row["message"].as_str().unwrap();
+    assert!(
+        text.contains("printed once") && text.contains("wanted and bad"),
+        "{row:#}"
+    );
+    each_alone(&project, &answer);
+}
+
+#[test]
+fn unittest_tells_of_text_that_is_no_utf_8_and_where_a_test_hangs() {
+    let tests = "import os, time, unittest
+class A(unittest.TestCase):
+    def test_name(self): self.assertEqual(os.fsdecode(b'caf\\xe9'), 'x')
+    def test_waits(self): self.wait()
+    def wait(self): time.sleep(1000)
+";
+    let project = with_unittest("").file("test_a.py", tests);
+    let answer = suite(&project, &json!({"timeout_s": 3, "max_bytes": 0}));
+    assert_eq!(answer["status"], "timed_out", "{answer:#}");
+    assert_eq!(
+        rows(&answer),
+        expected(&[("test_a.py::A::test_name", "failed")]),
+        "{answer:#}"
+    );
+    let hung = &answer["unfinished"][0];
+    assert_eq!(hung["nodeid"], "test_a.py::A::test_waits", "{answer:#}");
+    assert!(hung.to_string().contains("in wait"), "{hung:#}");
+}
+
 #[test]
 fn python_and_typescript_are_two_suites_and_the_path_decides() {
     let project = javascript(r#"{"type": "module", "devDependencies": {"vitest": "*"}}"#)

@@ -16,6 +16,7 @@ mod plan;
 mod presets;
 mod reader;
 mod spec;
+mod stack;
 mod table;
 mod tally;
 mod template;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use runner_core::backend::{BackendError, Capability, Mode, RunRequest, UNSUPPORTED};
 use runner_core::facts::Project;
-use runner_core::plan::{Artifact, Plan, ScratchFile, StdoutUse, Step};
+use runner_core::plan::{Artifact, Dump, Plan, ScratchFile, StdoutUse, Step};
 use runner_core::selector::Selector;
 
 use crate::layout::{Asked, IDS_FILE, keyword, report_name, step_name};
@@ -15,6 +15,9 @@ use crate::values::{Selected, Values};
 /// The most bytes of selected ids in one command line; a longer selection becomes several steps. Linux takes
 /// 128 KiB in one word, and quoting for a pattern may double an id.
 const STEP_BYTES: usize = 48 * 1024;
+
+/// The signal that asks for stacks, from the end of the real-time ones: no test and no framework uses it by habit.
+const FROM_RTMAX: u8 = 3;
 
 /// The plan of a request.
 pub(crate) fn plan(
@@ -207,6 +210,11 @@ fn add_step(
         args,
         env: env.collect(),
         cwd: values.cwd.clone(),
+        on_deadline: spec.stacks.as_ref().map(|prefix| Dump {
+            from_rtmax: FROM_RTMAX,
+            folder: values.scratch.clone(),
+            prefix: prefix.clone(),
+        }),
         always: values.number > 0,
         ..Step::default()
     };

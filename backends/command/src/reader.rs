@@ -11,6 +11,7 @@ use runner_core::plan::{ArtifactState, Artifacts, Lines, StepExit, Stream};
 use crate::formats::{Format, LineReader, ReportItem};
 use crate::layout::{COVERAGE, report_file, report_name, step_name};
 use crate::spec::{ReportPlace, Source, Spec};
+use crate::stack;
 use crate::tally::Tally;
 use crate::template::{Placeholder, Segment};
 
@@ -116,6 +117,7 @@ impl OutputReader for Reader {
             }
         }
         self.tally.end(events);
+        self.hung(files, events);
         self.coverage(files, events);
         if exits.is_empty() {
             let reason = "the command was never started";
@@ -226,6 +228,24 @@ impl Reader {
                 message: format!("the coverage report {why}"),
             },
         });
+    }
+
+    /// Where processes were when the time limit came: each file begins with the id of its test.
+    fn hung(&self, files: &Artifacts, events: &mut Vec<TestEvent>) {
+        for dump in files.dumps.values() {
+            let (nodeid, stack) = dump.split_once('\n').unwrap_or((dump, ""));
+            let stack = stack::shown(stack, &self.tally.cwd, &self.scratch);
+            if !nodeid.is_empty() && stack.is_some() {
+                let nodeid = nodeid.to_owned();
+                let (phase, worker) = (None, None);
+                events.push(TestEvent::Hung {
+                    nodeid,
+                    phase,
+                    stack,
+                    worker,
+                });
+            }
+        }
     }
 
     fn ending(&self, exit: ExitMeaning, events: &mut Vec<TestEvent>) -> Ending {

@@ -17,7 +17,7 @@ use crate::keys::{below, known_keys, map, string, strings, text};
 use crate::spec::{CoverageSpec, Exits, Listing, ReportPlace, Source, Spec, has};
 use crate::template::{Arg, Placeholder, Segment, Template};
 
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 17] = [
     "run",
     "list",
     "single",
@@ -32,6 +32,7 @@ const KEYS: [&str; 16] = [
     "needs",
     "detect",
     "coverage",
+    "stacks",
     "framework",
     "language",
 ];
@@ -84,6 +85,10 @@ pub(crate) fn read(name: &str, table: &Map<String, Value>) -> Result<Spec, Fault
         files: files(table)?,
         detect: detect(table)?,
         coverage: table.get("coverage").map(coverage).transpose()?,
+        stacks: table
+            .get("stacks")
+            .map(|value| file_name("stacks", value))
+            .transpose()?,
     };
     Ok(spec)
 }
@@ -337,19 +342,31 @@ fn files(table: &Map<String, Value>) -> Result<Vec<ScratchFile>, Fault> {
     let mut files = Vec::new();
     for (name, contents) in map("files", value, "\"reporter.js\" = \"…\"")? {
         let key = below("files", name);
-        if Path::new(name).components().count() != 1 || name.starts_with('.') {
-            return Err(Fault::new(
-                key,
-                "is not a plain file name",
-                "the file is laid at {scratch}/NAME",
-            ));
-        }
+        plain_name(&key, name)?;
         files.push(ScratchFile {
             path: name.into(),
             contents: string(&key, contents)?.to_owned(),
         });
     }
     Ok(files)
+}
+
+/// A file in the scratch.
+fn plain_name(key: &str, name: &str) -> Result<(), Fault> {
+    if Path::new(name).components().count() == 1 && !name.starts_with('.') {
+        return Ok(());
+    }
+    Err(Fault::new(
+        key,
+        "is not a plain file name",
+        "the file is laid at {scratch}/NAME",
+    ))
+}
+
+fn file_name(key: &str, value: &Value) -> Result<String, Fault> {
+    let name = string(key, value)?;
+    plain_name(key, name)?;
+    Ok(name.to_owned())
 }
 
 fn needs(run: &[Arg], table: &Map<String, Value>) -> Result<Vec<Need>, Fault> {

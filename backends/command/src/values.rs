@@ -29,6 +29,7 @@ pub(crate) struct Values {
     /// What {id}, {file} and {name} stand for in a group, for each that is selected in turn.
     each: Vec<BTreeMap<&'static str, String>>,
     pub(crate) cwd: PathBuf,
+    pub(crate) scratch: PathBuf,
     pub(crate) program: BTreeMap<String, PathBuf>,
     pub(crate) python: Option<PathBuf>,
 }
@@ -113,6 +114,7 @@ impl Values {
                 .cwd
                 .as_ref()
                 .map_or_else(|| request.cwd.clone(), |cwd| request.cwd.join(cwd)),
+            scratch: request.scratch.clone(),
             program: project.programs.clone(),
             python: project.interpreter.as_ref().map(|python| python.path.clone()),
         }
