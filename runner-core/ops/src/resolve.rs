@@ -109,7 +109,7 @@ impl RunArguments {
         if let (true, Some(error)) = (selectors.is_empty(), gone) {
             return Err(error);
         }
-        let (project, choice) = tools(workspace, &suite, &cwd, &env).await?;
+        let (project, choice) = tools(workspace, &suite, &around(&selectors, &cwd), &env).await?;
         warnings.extend(workspace.notes_of(&choice.backend.info().name));
         let policy = workspace.policy.clone();
         Ok(RunSpec {
@@ -203,14 +203,37 @@ pub(super) fn backend(workspace: &Workspace, suite: &Suite, project: &Project) -
         .map_err(|error| without_backend(workspace, suite, error))
 }
 
+/// The folder around everything that is selected, where the search for an interpreter starts: a project in a subfolder
+/// has an environment of its own.
+fn around(selectors: &[Selector], cwd: &Path) -> PathBuf {
+    let folder = |selector: &Selector| {
+        let path = match selector {
+            Selector::Path { path } | Selector::Node { path, .. } if !path.is_empty() => cwd.join(path),
+            _ => return cwd.to_owned(),
+        };
+        let folder = if path.is_dir() {
+            Some(path.as_path())
+        } else {
+            path.parent()
+        };
+        folder.filter(|folder| folder.is_dir()).unwrap_or(cwd).to_owned()
+    };
+    let common = |one: PathBuf, other: PathBuf| {
+        let shared = one.ancestors().find(|folder| other.starts_with(folder));
+        shared.unwrap_or(cwd).to_owned()
+    };
+    let folders = selectors.iter().map(folder);
+    folders.reduce(common).unwrap_or_else(|| cwd.to_owned())
+}
+
 /// What runs the suite: its project with an interpreter whose packages are known, and the first usable backend.
 async fn tools(
     workspace: &Workspace,
     suite: &Suite,
-    cwd: &Path,
+    start: &Path,
     env: &Env,
 ) -> Result<(Project, Choice), OpError> {
-    let mut project = discover(workspace, suite, cwd)?;
+    let mut project = discover(workspace, suite, start)?;
     if let Some(interpreter) = &project.interpreter
         && interpreter.packages.is_none()
     {
@@ -376,4 +399,40 @@ fn several_files(root: &Path, file: &str, bases: &[PathBuf]) -> OpError {
         ),
     )
     .with_hint("Name one of them, or give its folder as `cwd`.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interpreter_is_looked_for_from_the_folder_around_the_selected_files() {
+        let root = tempfile::tempdir().unwrap();
+        let cwd = root.path();
+        for folder in ["apps/api/tests", "apps/web"] {
+            std::fs::create_dir_all(cwd.join(folder)).unwrap();
+        }
+        let file = |path: &str| Selector::Path {
+            path: path.to_owned(),
+        };
+        let keyword = Selector::Keyword {
+            expression: "slow".to_owned(),
+        };
+        let api = file("apps/api/tests/test_a.py");
+        let rows = [
+            (vec![], ""),
+            (vec![api.clone()], "apps/api/tests"),
+            (vec![file("apps/api")], "apps/api"),
+            (vec![api.clone(), file("apps/web/test_w.py")], "apps"),
+            (vec![api, keyword], ""),
+        ];
+        for (selectors, expected) in rows {
+            let expected = if expected.is_empty() {
+                cwd.to_owned()
+            } else {
+                cwd.join(expected)
+            };
+            assert_eq!(around(&selectors, cwd), expected, "{selectors:?}");
+        }
+    }
 }

@@ -2,7 +2,9 @@
 //!
 //! The order: what somebody named (`--python`, `QAAS_PYTHON`, the suite's `python`); an active environment inside the
 //! repository; the project's own environment, from the start folder up to the root, then in the store of the tool that
-//! keeps it (poetry, pdm, pipenv, hatch, conda); another active environment, unless it is a different project's or qaas's own; conda's, unless it is the base; the version `.python-version` names; PATH.
+//! keeps it (poetry, pdm, pipenv, hatch, conda), then one with the framework that tox, nox or hatch made; another active
+//! environment, unless it is a different project's or qaas's own; conda's, unless it is the base; the version
+//! `.python-version` names; PATH.
 //!
 //! A project's own environment ends the search even if it lacks the framework: running the suite with a different
 //! Python's packages would be an answer about something else.
@@ -161,7 +163,8 @@ fn lacks_framework(interpreter: &Interpreter) -> bool {
     interpreter.packages.is_some() && interpreter.package(FRAMEWORK).is_none()
 }
 
-/// The project's own environment: the first with the framework, else the first that is sound, else the first broken one.
+/// The project's own environment: the first with the framework, else one that a test tool made, else the first that is
+/// sound, else the first broken one.
 fn project_environment(search: &Search<'_>, passed_over: &mut Vec<String>) -> Option<Look> {
     let mut second_best: Option<Look> = None;
     for (folder, why) in project_folders(search) {
@@ -182,7 +185,38 @@ fn project_environment(search: &Search<'_>, passed_over: &mut Vec<String>) -> Op
             Look::Absent(note) => passed_over.push(note),
         }
     }
-    second_best
+    let Some(made) = made_by_tool(search) else {
+        return second_best;
+    };
+    note_second_best(search, second_best, passed_over);
+    Some(made)
+}
+
+/// The environment that tox, nox or hatch made for this project's tests: one with the framework, the newest Python first.
+/// Those for other work (`lint`, `docs`) lack it, and are nobody's second best.
+fn made_by_tool(search: &Search<'_>) -> Option<Look> {
+    const FOLDERS: [(&str, &str); 3] = [(".tox", "tox"), (".nox", "nox"), (".hatch", "hatch")];
+    let tools = search
+        .upward()
+        .flat_map(|folder| FOLDERS.map(|(name, tool)| (folder.join(name), tool)));
+    tools.into_iter().find_map(|(folder, tool)| {
+        let why = format!("the project's own, made by {tool}");
+        let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+        let looks = entries.map(|entry| environment_folder::look(search, &entry.path(), &why));
+        let found = looks.filter_map(|look| match look {
+            Look::Sound(found) if found.package(FRAMEWORK).is_some() => Some(found),
+            _ => None,
+        });
+        found
+            .max_by_key(|found| (version(found), std::cmp::Reverse(found.path.clone())))
+            .map(Look::Sound)
+    })
+}
+
+/// The numbers of an interpreter's version.
+fn version(interpreter: &Interpreter) -> Vec<u32> {
+    let parts = interpreter.version.as_deref().unwrap_or_default().split('.');
+    parts.map_while(|part| part.parse().ok()).collect()
 }
 
 fn note_second_best(search: &Search<'_>, look: Option<Look>, passed_over: &mut Vec<String>) {
