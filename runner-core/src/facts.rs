@@ -31,6 +31,36 @@ pub struct Project {
     pub programs: BTreeMap<String, PathBuf>,
     /// Packages of the JavaScript project (`package.json` and `node_modules`), name to version.
     pub node_packages: BTreeMap<String, String>,
+    /// Rust packages; `None` where no `Cargo.toml` was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cargo: Option<Cargo>,
+}
+
+/// The Rust packages of a repository, as their `Cargo.toml` describe them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cargo {
+    pub packages: Vec<CargoPackage>,
+    /// Whether a configuration of cargo's names a runner for some `cfg(…)`: a second one would be an error.
+    #[serde(default)]
+    pub has_runner: bool,
+}
+
+/// One Rust package.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CargoPackage {
+    pub name: String,
+    /// Real path.
+    pub dir: PathBuf,
+    pub targets: Vec<CargoTarget>,
+}
+
+/// What cargo builds of one source file: a library, a program, a test.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CargoTarget {
+    /// `lib`, `bin`, `test`, `example` or `bench`.
+    pub kind: String,
+    pub name: String,
+    pub path: PathBuf,
 }
 
 /// Something that was looked for and not found, or found broken: what an error says once somebody needs it.

@@ -4,6 +4,7 @@
 //! is made of it. The presets for common frameworks are written in the same form (`presets/*.toml`). What may be
 //! written is told in `docs/backends.md`.
 
+mod cargo;
 mod command_line;
 mod coverage;
 mod fault;

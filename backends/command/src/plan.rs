@@ -7,6 +7,7 @@ use runner_core::facts::Project;
 use runner_core::plan::{Artifact, Dump, Plan, ScratchFile, StdoutUse, Step};
 use runner_core::selector::Selector;
 
+use crate::cargo::{Aim, aim};
 use crate::layout::{Asked, IDS_FILE, keyword, report_name, step_name};
 use crate::spec::{CoverageSpec, ReportPlace, Source, Spec, has, narrows};
 use crate::template::Placeholder;
@@ -29,9 +30,23 @@ pub(crate) fn plan(
 ) -> Result<Plan, BackendError> {
     let asked = asked(name, spec, request)?;
     check(name, &asked, request)?;
-    let ids = words(request);
+    let mut ids = words(request);
+    if spec.cargo_targets {
+        for id in &mut ids {
+            id.aim = aim(id, &request.cwd, project)?;
+        }
+    }
     let by_file = has(asked.items, Placeholder::IdsFile);
-    let groups = if by_file { vec![ids] } else { split(ids) };
+    let groups = if by_file {
+        vec![ids]
+    } else {
+        let groups = if has(asked.items, Placeholder::Target) {
+            by_target(ids)
+        } else {
+            vec![ids]
+        };
+        groups.into_iter().flat_map(split).collect()
+    };
     let many = groups.len() > 1;
     let fixed = matches!(&asked.report.source, Source::File(word) if word.placeholders().next().is_none());
     if many && (fixed || measured.is_some()) {
@@ -145,30 +160,46 @@ fn check(name: &str, asked: &Asked<'_>, request: &RunRequest) -> Result<(), Back
 }
 
 fn words(request: &RunRequest) -> Vec<Selected> {
-    let whole = |path: &str| Selected {
-        word: path.to_owned(),
-        file: path.to_owned(),
-        name: None,
-    };
     let selected: Vec<Selected> = request
         .selection
         .selectors
         .iter()
         .filter_map(|selector| match selector {
-            Selector::Path { path } => Some(whole(path)),
+            Selector::Path { path } => Some(Selected::whole(path)),
             Selector::Node { path, rest } => Some(Selected {
                 word: selector.as_word(),
                 file: path.clone(),
                 name: Some(rest.strip_prefix("::").unwrap_or(rest).to_owned()),
+                aim: Aim::default(),
             }),
             Selector::Keyword { .. } => None,
         })
         .collect();
     // The suite's paths narrow only a run that names nothing itself.
     if selected.is_empty() {
-        return request.paths.iter().map(|path| whole(path)).collect();
+        return request.paths.iter().map(|path| Selected::whole(path)).collect();
     }
     selected
+}
+
+/// A step for each target of cargo's: its filters are those of all its targets. One group for every other command.
+fn by_target(ids: Vec<Selected>) -> Vec<Vec<Selected>> {
+    let mut groups: Vec<Vec<Selected>> = Vec::new();
+    let is_like = |one: &Selected, other: &Selected| {
+        let filters = [one, other].map(|id| std::mem::discriminant(&id.aim.filter));
+        one.aim.target == other.aim.target && filters[0] == filters[1]
+    };
+    for id in ids {
+        match groups.iter_mut().find(|group| is_like(&group[0], &id)) {
+            Some(group) => group.push(id),
+            None => groups.push(vec![id]),
+        }
+    }
+    if groups.is_empty() {
+        vec![Vec::new()]
+    } else {
+        groups
+    }
 }
 
 fn split(ids: Vec<Selected>) -> Vec<Vec<Selected>> {

@@ -52,13 +52,21 @@ impl Reader {
     }
 
     /// What one step's report says. An error is the end of a sentence that begins with "the report".
-    fn report(&mut self, step: usize, files: &Artifacts, said: &mut Vec<ReportItem>) -> Result<(), String> {
+    fn report(
+        &mut self,
+        (step, code): (usize, Option<i32>),
+        files: &Artifacts,
+        said: &mut Vec<ReportItem>,
+    ) -> Result<(), String> {
         if self.stream().is_some() && self.report.format.streams() {
             let reader = self
                 .lines
                 .remove(&step)
                 .or_else(|| self.report.format.line_reader());
-            return reader.map_or(Ok(()), |mut reader| reader.end(said));
+            return reader.map_or(Ok(()), |mut reader| {
+                reader.exited(code);
+                reader.end(said)
+            });
         }
         match files.get(&report_name(step)) {
             ArtifactState::Bytes(bytes) => self.report.format.read_whole(bytes, said),
@@ -69,7 +77,8 @@ impl Reader {
 
 impl OutputReader for Reader {
     fn read(&mut self, lines: &Lines, events: &mut Vec<TestEvent>) {
-        if self.stream() != Some(lines.stream) {
+        let aside = lines.stream == Stream::Stderr && self.stream() == Some(Stream::Stdout);
+        if self.stream() != Some(lines.stream) && !aside {
             return;
         }
         let format = self.report.format;
@@ -82,7 +91,11 @@ impl OutputReader for Reader {
         };
         let mut said = Vec::new();
         for line in &lines.lines {
-            reader.line(line, &mut said);
+            if aside {
+                reader.aside(line, &mut said);
+            } else {
+                reader.line(line, &mut said);
+            }
         }
         for one in said {
             self.tally.take(one, events);
@@ -103,7 +116,7 @@ impl OutputReader for Reader {
                 break;
             };
             let mut said = Vec::new();
-            let read = self.report(step, files, &mut said);
+            let read = self.report((step, found.code), files, &mut said);
             for one in said {
                 self.tally.take(one, events);
             }

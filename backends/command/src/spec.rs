@@ -34,6 +34,8 @@ pub(crate) struct Spec {
     pub(crate) needs: Vec<Need>,
     pub(crate) detect: Vec<Marker>,
     pub(crate) coverage: Option<CoverageSpec>,
+    /// Whether files and folders are packages and targets of cargo's.
+    pub(crate) cargo_targets: bool,
     /// How the names of files in the scratch begin in which processes leave their stacks at the time limit.
     pub(crate) stacks: Option<String>,
 }

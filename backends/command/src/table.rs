@@ -17,7 +17,7 @@ use crate::keys::{below, known_keys, map, string, strings, text};
 use crate::spec::{CoverageSpec, Exits, Listing, ReportPlace, Source, Spec, has};
 use crate::template::{Arg, Placeholder, Segment, Template};
 
-const KEYS: [&str; 17] = [
+const KEYS: [&str; 18] = [
     "run",
     "list",
     "single",
@@ -33,6 +33,7 @@ const KEYS: [&str; 17] = [
     "detect",
     "coverage",
     "stacks",
+    "targets",
     "framework",
     "language",
 ];
@@ -85,6 +86,7 @@ pub(crate) fn read(name: &str, table: &Map<String, Value>) -> Result<Spec, Fault
         files: files(table)?,
         detect: detect(table)?,
         coverage: table.get("coverage").map(coverage).transpose()?,
+        cargo_targets: cargo_targets(table)?,
         stacks: table
             .get("stacks")
             .map(|value| file_name("stacks", value))
@@ -349,6 +351,22 @@ fn files(table: &Map<String, Value>) -> Result<Vec<ScratchFile>, Fault> {
         });
     }
     Ok(files)
+}
+
+fn cargo_targets(table: &Map<String, Value>) -> Result<bool, Fault> {
+    match table
+        .get("targets")
+        .map(|value| string("targets", value))
+        .transpose()?
+    {
+        None => Ok(false),
+        Some("cargo") => Ok(true),
+        Some(other) => Err(Fault::new(
+            "targets",
+            format!("there are no targets `{other}`"),
+            "write \"cargo\", or leave it out",
+        )),
+    }
 }
 
 /// A file in the scratch.

@@ -41,7 +41,11 @@ impl Tally {
             spec: Arc::clone(spec),
             cwd: request.cwd.clone(),
             listing: request.mode == Mode::List,
-            wanted: Wanted::new(&request.selection.selectors, spec.id.begins_with_file()),
+            wanted: Wanted::new(
+                &request.selection.selectors,
+                spec.id.begins_with_file(),
+                spec.cargo_targets,
+            ),
             part: part.filter(|_| spec.report.format == Format::LibtestJson),
             seen: HashMap::new(),
             held: Held::default(),
@@ -72,6 +76,13 @@ impl Tally {
                 row.nodeid = self.numbered(&id);
                 *self.seen.entry(id.clone()).or_default() += 1;
                 self.finished(&id, row, events);
+            }
+            ReportItem::Reran(fields, attempt) => {
+                let id = self.id(fields);
+                if self.wanted.has(&id) {
+                    let nodeid = self.numbered(&id);
+                    events.push(TestEvent::Reran { nodeid, attempt });
+                }
             }
             ReportItem::Exact(event) => self.exact(event, events),
             ReportItem::Provisional(row) => self.held.provisional(*row),

@@ -26,9 +26,17 @@ pub(crate) enum Placeholder {
     Coverage,
     Scratch,
     Python,
+    /// Cargo's words for the package and target of what is selected.
+    Target,
+    /// Words of libtest for the selected tests.
+    Filters,
+    /// nextest's expression for one selected thing.
+    Filterset,
+    /// Cargo's configuration by which test binaries say which they are.
+    UnitMarker,
 }
 
-const PLACEHOLDERS: [(&str, Placeholder); 17] = [
+const PLACEHOLDERS: [(&str, Placeholder); 21] = [
     ("ids...", Placeholder::Ids),
     ("files...", Placeholder::Files),
     ("names...", Placeholder::Names),
@@ -46,26 +54,33 @@ const PLACEHOLDERS: [(&str, Placeholder); 17] = [
     ("coverage", Placeholder::Coverage),
     ("scratch", Placeholder::Scratch),
     ("python", Placeholder::Python),
+    ("target...", Placeholder::Target),
+    ("filters...", Placeholder::Filters),
+    ("filterset", Placeholder::Filterset),
+    ("unit_marker", Placeholder::UnitMarker),
 ];
 
 impl Placeholder {
     /// Whether it becomes any number of words.
     pub(crate) fn spreads(self) -> bool {
-        matches!(self, Self::Ids | Self::Files | Self::Names | Self::Args)
+        matches!(
+            self,
+            Self::Ids | Self::Files | Self::Names | Self::Args | Self::Target | Self::Filters
+        )
     }
 
     /// Whether there are requests in which it has no value, in any form.
     pub(crate) fn may_be_absent(self) -> bool {
-        use Placeholder::{IdsFile, Keyword, Markers, MaxFailures, RegexOfIds, Workers};
+        use Placeholder::{IdsFile, Keyword, Markers, MaxFailures, RegexOfIds, UnitMarker, Workers};
         matches!(
             self,
-            IdsFile | Keyword | Markers | MaxFailures | RegexOfIds | Workers
+            IdsFile | Keyword | Markers | MaxFailures | RegexOfIds | UnitMarker | Workers
         )
     }
 
     /// Whether it speaks of one test: in `single` of the only one, in a group of a `run` of each in turn.
     pub(crate) fn is_of_one(self) -> bool {
-        matches!(self, Self::Id | Self::File | Self::Name)
+        matches!(self, Self::Id | Self::File | Self::Name | Self::Filterset)
     }
 
     /// Whether its value comes from whoever selects tests, and so must not be taken for an option.
@@ -79,10 +94,12 @@ impl Placeholder {
 
     /// Whether it narrows a run to what is selected.
     pub(crate) fn narrows(self) -> bool {
-        use Placeholder::{File, Files, Id, Ids, IdsFile, Name, Names, RegexOfIds};
+        use Placeholder::{
+            File, Files, Filters, Filterset, Id, Ids, IdsFile, Name, Names, RegexOfIds, Target,
+        };
         matches!(
             self,
-            Ids | Files | Names | RegexOfIds | IdsFile | Id | File | Name
+            Ids | Files | Names | RegexOfIds | IdsFile | Id | File | Name | Target | Filters | Filterset
         )
     }
 

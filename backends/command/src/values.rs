@@ -7,6 +7,7 @@ use runner_core::backend::{BackendError, RunRequest};
 use runner_core::facts::Project;
 use runner_core::plan::{Artifact, Plan};
 
+use crate::cargo::{Aim, Filter, unit_marker};
 use crate::layout::{Asked, COVERAGE, IDS_FILE, keyword, report_file};
 use crate::spec::{CoverageSpec, Spec, has};
 use crate::template::{Arg, Placeholder, Segment, Template};
@@ -19,6 +20,20 @@ pub(crate) struct Selected {
     pub(crate) file: String,
     /// Without its file; `None` for a whole file.
     pub(crate) name: Option<String>,
+    /// What it is to cargo, for a table whose `targets` are cargo's.
+    pub(crate) aim: Aim,
+}
+
+impl Selected {
+    /// A file or folder.
+    pub(crate) fn whole(path: &str) -> Self {
+        Self {
+            word: path.to_owned(),
+            file: path.to_owned(),
+            name: None,
+            aim: Aim::default(),
+        }
+    }
 }
 
 /// What the placeholders stand for in one step.
@@ -94,6 +109,9 @@ impl Values {
             .collect();
         let mut args = request.option_list("args");
         args.extend(request.filters.extra_args.iter().cloned());
+        set_aim(&mut single, &ids, project);
+        let target = ids.first().map(|id| id.aim.target.clone()).unwrap_or_default();
+        let filters = filters(&ids);
         let words = ids.into_iter().map(|id| id.word).collect();
         let names = if only_tests { names } else { Vec::new() };
         let lists = [
@@ -101,6 +119,8 @@ impl Values {
             (Placeholder::Files, files),
             (Placeholder::Names, names),
             (Placeholder::Args, args),
+            (Placeholder::Target, target),
+            (Placeholder::Filters, filters),
         ];
         Self {
             number,
@@ -236,7 +256,12 @@ impl Values {
         let mut seen = HashSet::new();
         for one in &self.each {
             let mut single = self.single.clone();
-            for placeholder in [Placeholder::Id, Placeholder::File, Placeholder::Name] {
+            for placeholder in [
+                Placeholder::Id,
+                Placeholder::File,
+                Placeholder::Name,
+                Placeholder::Filterset,
+            ] {
                 single.remove(placeholder.name());
             }
             single.extend(one.clone());
@@ -247,6 +272,37 @@ impl Values {
         }
         Ok(all.concat())
     }
+}
+
+fn set_aim(single: &mut BTreeMap<&'static str, String>, ids: &[Selected], project: &Project) {
+    if let Some(marker) = unit_marker(project) {
+        single.insert(Placeholder::UnitMarker.name(), marker);
+    }
+    if let [
+        Selected {
+            aim: Aim {
+                filterset: Some(set), ..
+            },
+            ..
+        },
+    ] = ids
+    {
+        single.insert(Placeholder::Filterset.name(), set.clone());
+    }
+}
+
+/// libtest's words for tests of one target.
+fn filters(ids: &[Selected]) -> Vec<String> {
+    let exact = ids.iter().any(|id| matches!(id.aim.filter, Filter::Exact(_)));
+    let names = ids.iter().filter_map(|id| match &id.aim.filter {
+        Filter::All => None,
+        Filter::Exact(name) | Filter::Part(name) => Some(name.clone()),
+    });
+    exact
+        .then(|| "--exact".to_owned())
+        .into_iter()
+        .chain(names)
+        .collect()
 }
 
 /// The same for a name and those that it may be known by to the framework.
@@ -265,6 +321,7 @@ fn of_one(id: &Selected, name: Option<String>) -> BTreeMap<&'static str, String>
         (Placeholder::Id, Some(id.word.clone())),
         (Placeholder::File, file),
         (Placeholder::Name, name),
+        (Placeholder::Filterset, id.aim.filterset.clone()),
     ];
     values
         .into_iter()
@@ -309,7 +366,7 @@ fn pattern(names: &[String], separator: &str) -> String {
 }
 
 /// The text as a pattern for itself, in JavaScript's and most others' language: `/` would end a pattern of node's.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         if "\\^$.|?*+()[]{}/".contains(c) {

@@ -9,10 +9,12 @@ pub(crate) struct Wanted {
     reached: Vec<bool>,
     /// Whether ids begin with a file.
     by_file: bool,
+    /// Whether ids are those of cargo's tests: a binary, `$`, a name.
+    by_binary: bool,
 }
 
 impl Wanted {
-    pub(crate) fn new(selectors: &[Selector], by_file: bool) -> Self {
+    pub(crate) fn new(selectors: &[Selector], by_file: bool, by_binary: bool) -> Self {
         let is_keyword = |selector: &Selector| matches!(selector, Selector::Keyword { .. });
         // With a keyword expression among them, what is selected only the framework can tell.
         let selectors = if selectors.iter().any(is_keyword) {
@@ -24,6 +26,7 @@ impl Wanted {
             reached: vec![false; selectors.len()],
             selectors,
             by_file,
+            by_binary,
         }
     }
 
@@ -71,6 +74,11 @@ impl Wanted {
             Selector::Path { path } => self.is_in(id, path),
             Selector::Node { .. } => {
                 let word = selector.as_word();
+                // A test of cargo's may be named without its binary, as cargo names it.
+                let named = id.split_once('$').filter(|_| self.by_binary);
+                if named.is_some_and(|(_, name)| name == word) {
+                    return true;
+                }
                 // What stands around a selected test (its class, its file) reports only its own failures.
                 begins_with_parts(id, &word) || (begins_with_parts(&word, id) && !is_namesake(&word, id))
             }

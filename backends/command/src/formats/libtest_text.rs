@@ -1,107 +1,201 @@
 //! `libtest-text`: what `cargo test` prints. Only lines of libtest's own shape count, and each binary's own count of
 //! its tests must agree with them.
+//!
+//! Standard output has the tests; in front of each binary's, the line by which it says which it is
+//! ([`crate::cargo::unit_marker`]). Standard error has what cargo says: what did not build, how a binary exited.
 
-use std::collections::BTreeMap;
+mod block;
+mod units;
 
-use runner_core::model::Outcome;
+use runner_core::event::TestEvent;
+use runner_core::model::{CollectionError, Outcome};
 
+use self::block::{Block, Row};
+use self::units::{Unit, Units};
 use super::row::{add_failure, result};
+use super::rustc::Diagnostics;
 use super::{LineReader, ReportItem, libtest_json::panic_line};
+use crate::cargo::{UNIT, is_doctest};
 use crate::id::Fields;
 
 #[derive(Default)]
 pub(super) struct LibtestText {
-    /// Rows of the binary that is being told of, in order.
-    rows: Vec<(String, Outcome, Option<String>)>,
-    /// Failures' texts, by test.
-    texts: BTreeMap<String, String>,
-    /// The test whose captured output is being told.
-    section: Option<String>,
-    announced: Option<usize>,
-    binaries: u64,
+    units: Units,
+    /// The binary that is printing, where it said so.
+    unit: Option<Unit>,
+    block: Option<Block>,
+    /// Blocks of tests that went to their end.
+    blocks: u64,
+    diagnostics: Diagnostics,
+    code: Option<i32>,
     /// Why the text cannot be believed.
     doubt: Option<String>,
 }
 
 impl LineReader for LibtestText {
     fn line(&mut self, line: &str, said: &mut Vec<ReportItem>) {
-        if let Some(count) = running(line) {
-            self.open_is_cut(said);
-            self.announced = Some(count);
-            self.section = None;
-        } else if self.announced.is_none() {
-        } else if let Some(name) = line
-            .strip_prefix("---- ")
-            .and_then(|rest| rest.strip_suffix(" stdout ----"))
-        {
-            self.section = Some(name.to_owned());
-            self.texts.entry(name.to_owned()).or_default();
-        } else if line == "failures:" {
-            self.section = None;
-        } else if let Some(text) = self.section.as_ref().and_then(|name| self.texts.get_mut(name)) {
-            text.push_str(line);
-            text.push('\n');
-        } else if let Some(counts) = line.strip_prefix("test result: ") {
-            self.close(counts, said);
-        } else if let Some(row) = test_line(line) {
-            self.rows.push(row);
+        if let Some(unit) = line.strip_prefix(UNIT).and_then(|rest| self.units.named(rest)) {
+            self.close_unit(said);
+            self.unit = Some(unit);
+            return;
+        }
+        if self.units.artifact(line) {
+            return;
+        }
+        match (&mut self.block, running(line)) {
+            // Where binaries do not say which they are, the next one's beginning is the end of one that died.
+            (Some(block), Some(_)) if self.unit.is_none() && !block.is_complete() => {
+                self.cut(said);
+                self.block = running(line).map(Block::new);
+            }
+            // What looks like the end may stand in the output of a failed test: the last such line is the end.
+            (Some(block), Some(count)) if block.ended() => {
+                self.close_block(said);
+                self.block = Some(Block::new(count));
+            }
+            (Some(block), _) => block.line(line, said, self.unit.as_ref()),
+            (None, Some(count)) => self.block = Some(Block::new(count)),
+            (None, None) => {}
         }
     }
 
+    fn aside(&mut self, line: &str, _said: &mut Vec<ReportItem>) {
+        self.units.aside(line);
+        self.diagnostics.line(line);
+    }
+
+    fn exited(&mut self, code: Option<i32>) {
+        self.code = code;
+    }
+
     fn end(&mut self, said: &mut Vec<ReportItem>) -> Result<(), String> {
-        self.open_is_cut(said);
-        match &self.doubt {
-            Some(doubt) => Err(doubt.clone()),
-            None if self.binaries == 0 => Err("tells of no test binary".to_owned()),
-            None => Ok(()),
+        self.close_unit(said);
+        self.tell_of_silent_units(said);
+        if self.blocks == 0 && !self.units.any_ran() && self.doubt.is_none() {
+            return Err(format!("tells of no test binary{}", self.diagnostics.why()));
         }
+        self.diagnostics.tell(said);
+        self.doubt.clone().map_or(Ok(()), Err)
     }
 }
 
 impl LibtestText {
-    /// A binary whose end is missing: its tests have ended all the same.
-    fn open_is_cut(&mut self, said: &mut Vec<ReportItem>) {
-        if self.announced.take().is_some() {
-            self.tell(said);
-            self.doubt = Some("stops before the end of a test binary".to_owned());
+    fn close_unit(&mut self, said: &mut Vec<ReportItem>) {
+        self.cut(said);
+        if let Some(unit) = self.unit.take() {
+            self.units.ended(unit);
         }
     }
 
-    fn close(&mut self, counts: &str, said: &mut Vec<ReportItem>) {
-        self.binaries += 1;
-        let announced = self.announced.take().unwrap_or_default();
-        let bad = self
-            .rows
-            .iter()
-            .filter(|(_, outcome, _)| outcome.is_bad())
-            .count();
-        if announced != self.rows.len() || count_of(counts, "failed") != Some(bad) {
-            let rows = self.rows.len();
-            self.doubt = Some(format!(
-                "does not add up: {announced} tests were announced, {rows} were told of, and the end says: {counts}"
-            ));
+    /// A binary whose end is missing: its tests have ended all the same.
+    fn cut(&mut self, said: &mut Vec<ReportItem>) {
+        if self.block.as_ref().is_some_and(Block::ended) {
+            self.close_block(said);
+            return;
         }
-        self.tell(said);
+        let Some(block) = self.block.take() else {
+            return;
+        };
+        let binary = self
+            .unit
+            .as_ref()
+            .map_or("a test binary", |unit| unit.id.as_str());
+        let (told, announced) = (block.rows.len(), block.announced);
+        self.doubt = Some(format!(
+            "stops before the end of {binary}: {told} of its {announced} tests have a result"
+        ));
+        for name in &block.begun {
+            said.push(ReportItem::Started(fields(self.unit.as_ref(), name)));
+        }
+        self.tell(block.finish(), said);
+        if let Some(unit) = &mut self.unit {
+            unit.was_cut = true;
+        }
+    }
+
+    fn close_block(&mut self, said: &mut Vec<ReportItem>) {
+        let Some(block) = self.block.take() else {
+            return;
+        };
+        self.blocks += 1;
+        if let Some(unit) = &mut self.unit {
+            // Those of doctests follow the last binary's.
+            unit.has_tests |= block.rows.iter().any(|row| !is_doctest(&row.name));
+            unit.has_none |= block.rows.is_empty();
+        }
+        if let Some(doubt) = block.doubt() {
+            self.doubt = Some(doubt);
+        }
+        self.tell(block.finish(), said);
     }
 
     /// Tells of the tests of one binary, with the texts of those that failed.
-    fn tell(&mut self, said: &mut Vec<ReportItem>) {
-        for (name, outcome, note) in std::mem::take(&mut self.rows) {
+    fn tell(&mut self, rows: Vec<Row>, said: &mut Vec<ReportItem>) {
+        for Row { name, outcome, text } in rows {
             let mut row = result(outcome);
-            if outcome == Outcome::Failed {
-                let text = self.texts.remove(&name).unwrap_or_default();
-                add_failure(&mut row, &text, panic_line(&text));
-            } else {
-                row.message = note;
+            match text {
+                Some(text) if outcome == Outcome::Failed => add_failure(&mut row, &text, reason(&text)),
+                note => row.message = note,
             }
-            let fields = Fields {
-                name,
+            said.push(ReportItem::Finished(
+                fields(self.unit.as_ref(), &name),
+                Box::new(row),
+            ));
+        }
+    }
+
+    /// A binary with a `main` of its own that tells of no tests is one itself: it passes or fails as a whole. One that
+    /// died is an error beside what its tests had told.
+    fn tell_of_silent_units(&mut self, said: &mut Vec<ReportItem>) {
+        let last_is_known = self.code.is_some();
+        for (unit, how, is_last) in self.units.silent_or_dead() {
+            if unit.has_tests || unit.was_cut {
+                if let Some(how) = how {
+                    said.push(ReportItem::Exact(TestEvent::CollectFailed(CollectionError {
+                        nodeid: unit.id.clone(),
+                        message: format!("the test binary {} ended before its tests: {how}", unit.id),
+                        summary: None,
+                        location: None,
+                    })));
+                }
+                continue;
+            }
+            let whole = Fields {
+                suite: unit.id.clone(),
                 ..Fields::default()
             };
-            said.push(ReportItem::Finished(fields, Box::new(row)));
+            if is_last && !last_is_known {
+                said.push(ReportItem::Started(whole));
+                continue;
+            }
+            let mut row = result(if how.is_some() {
+                Outcome::Failed
+            } else {
+                Outcome::Passed
+            });
+            if let Some(how) = how {
+                add_failure(&mut row, how, Some(how));
+            }
+            said.push(ReportItem::Finished(whole, Box::new(row)));
         }
-        self.texts.clear();
-        self.section = None;
+    }
+}
+
+/// The line that says what went wrong: the panic's, else the first of the text.
+fn reason(text: &str) -> Option<&str> {
+    let is_error = |line: &&str| line.starts_with("Error: ") || line.starts_with("error");
+    panic_line(text).or_else(|| text.lines().find(is_error))
+}
+
+/// A doctest's name has its file already; every other test is in its binary.
+fn fields(unit: Option<&Unit>, name: &str) -> Fields {
+    Fields {
+        suite: unit
+            .filter(|_| !is_doctest(name))
+            .map(|unit| unit.id.clone())
+            .unwrap_or_default(),
+        name: name.to_owned(),
+        ..Fields::default()
     }
 }
 
@@ -112,29 +206,4 @@ fn running(line: &str) -> Option<usize> {
         .strip_suffix(" tests")
         .or_else(|| rest.strip_suffix(" test"))?;
     count.parse().ok()
-}
-
-/// `FAILED. 2 passed; 1 failed; …`
-fn count_of(counts: &str, word: &str) -> Option<usize> {
-    let part = counts
-        .split(['.', ';'])
-        .find_map(|part| part.trim().strip_suffix(word))?;
-    part.trim().parse().ok()
-}
-
-/// `test tests::adds ... ok`
-fn test_line(line: &str) -> Option<(String, Outcome, Option<String>)> {
-    let (name, word) = line.strip_prefix("test ")?.rsplit_once(" ... ")?;
-    let name = name.strip_suffix(" - should panic").unwrap_or(name);
-    let word = word.split(" <").next().unwrap_or(word);
-    let (outcome, note) = match word.split_once(", ") {
-        Some(("ignored", why)) => (Outcome::Skipped, Some(why.to_owned())),
-        _ => match word {
-            "ok" => (Outcome::Passed, None),
-            "FAILED" => (Outcome::Failed, None),
-            "ignored" => (Outcome::Skipped, None),
-            _ => return None,
-        },
-    };
-    Some((name.to_owned(), outcome, note))
 }

@@ -12,6 +12,7 @@ mod libtest_text;
 mod lines;
 mod nextest_list;
 mod row;
+mod rustc;
 mod tap;
 mod vitest_list;
 
@@ -20,7 +21,7 @@ mod tests;
 
 pub(crate) use junit::attribute as xml_attribute;
 use runner_core::event::TestEvent;
-use runner_core::model::TestResult;
+use runner_core::model::{Attempt, TestResult};
 
 use crate::id::Fields;
 
@@ -137,6 +138,12 @@ impl Format {
 pub(crate) trait LineReader: Send {
     fn line(&mut self, line: &str, said: &mut Vec<ReportItem>);
 
+    /// A line of standard error, where the report is standard output: what the framework says beside it.
+    fn aside(&mut self, _line: &str, _said: &mut Vec<ReportItem>) {}
+
+    /// How the command exited; called before `end`.
+    fn exited(&mut self, _code: Option<i32>) {}
+
     /// Called once, after the last line. An error says why the report does not go to its end.
     fn end(&mut self, said: &mut Vec<ReportItem>) -> Result<(), String>;
 }
@@ -149,6 +156,8 @@ pub(crate) enum ReportItem {
     Started(Fields),
     /// The result's nodeid is still empty.
     Finished(Fields, Box<TestResult>),
+    /// A try that the framework will not let count.
+    Reran(Fields, Attempt),
     /// In qaas's own words already.
     Exact(TestEvent),
     /// A result that the framework may still change.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use super::cargo;
 use super::error::ProjectError;
 use super::interpreter::{self, Search};
 use super::manager;
@@ -60,6 +61,7 @@ pub fn discover(
         declared: manager::declared(root, start),
         programs: programs(root, &dir, registry, environment),
         node_packages: node_packages(root, &dir),
+        cargo: cargo::read(root, &dir, environment),
         interpreter,
         interpreter_problem,
         dir,

@@ -1,6 +1,7 @@
 //! What a directory is: its root, suites, interpreter, versions. Found by reading; nothing is run, but for [`ask`].
 
 mod ask;
+mod cargo;
 mod choose;
 mod discover;
 mod error;
