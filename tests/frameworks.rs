@@ -167,7 +167,14 @@ test('top [a::b] \"quoted\" (x|y) $ é', () => {})
     each_alone(&project, &answer);
 }
 
-const RUST_LIB: &str = "#[cfg(test)]
+const RUST_LIB: &str = "/// ```
+/// assert_eq!(demo::one(), 1);
+/// ```
+/// ```
+/// assert_eq!(demo::one(), 2);
+/// ```
+pub fn one() -> u32 { 1 }
+#[cfg(test)]
 mod tests {
     #[test]
     fn adds() {}
@@ -206,13 +213,13 @@ fn cargo_nextest_or_cargo_test_without_it() {
             answer.to_string().contains("`cargo-nextest` is not on PATH"),
             "{answer:#}"
         );
-        assert_eq!(rows(&answer).len(), 4, "{answer:#}");
+        assert_eq!(rows(&answer).len(), 6, "{answer:#}");
         test_skip::skip!(test_skip::Need::Nextest, "its rows were not looked at");
     }
     let all = expected(&[
-        ("demo::demo$tests::adds", "passed"),
-        ("demo::demo$tests::fails", "failed"),
-        ("demo::demo$tests::left_out", "skipped"),
+        ("demo$tests::adds", "passed"),
+        ("demo$tests::fails", "failed"),
+        ("demo$tests::left_out", "skipped"),
         ("demo::it$adds", "passed"),
     ]);
     assert_eq!(rows(&answer), all, "{answer:#}");
@@ -221,10 +228,7 @@ fn cargo_nextest_or_cargo_test_without_it() {
         (&json!("failed"), &json!("nextest")),
         "{answer:#}"
     );
-    for (id, outcome) in [
-        ("demo::demo$tests::adds", "passed"),
-        ("demo::demo$tests::fails", "failed"),
-    ] {
+    for (id, outcome) in [("demo$tests::adds", "passed"), ("demo$tests::fails", "failed")] {
         let single = person(&project, &[id]);
         assert_eq!(rows(&single), expected(&[(id, outcome)]), "{single:#}");
     }
@@ -235,20 +239,32 @@ fn cargo_test() {
     let project = with_toolchain(rust());
     let answer = person(&project, &["--backend", "cargo-test"]);
     let all = expected(&[
-        ("tests::adds", "passed"),
-        ("tests::fails", "failed"),
-        ("tests::left_out", "skipped"),
-        ("adds", "passed"),
+        ("demo$tests::adds", "passed"),
+        ("demo$tests::fails", "failed"),
+        ("demo$tests::left_out", "skipped"),
+        ("demo::it$adds", "passed"),
+        ("src/lib.rs - one (line 1)", "passed"),
+        ("src/lib.rs - one (line 4)", "failed"),
     ]);
     assert_eq!(rows(&answer), all, "{answer:#}");
     assert_eq!(answer["status"], "failed", "{answer:#}");
-    let single = person(&project, &["--backend", "cargo-test", "tests::adds"]);
+    for (id, outcome) in all {
+        let single = person(&project, &["--backend", "cargo-test", &id]);
+        assert_eq!(rows(&single), BTreeMap::from([(id, outcome)]), "{single:#}");
+    }
+    let named = person(&project, &["--backend", "cargo-test", "tests::adds"]);
     assert_eq!(
-        rows(&single),
-        expected(&[("tests::adds", "passed")]),
-        "{single:#}"
+        rows(&named),
+        expected(&[("demo$tests::adds", "passed")]),
+        "{named:#}"
     );
-    assert_eq!(single["status"], "passed", "{single:#}");
+    let target = person(&project, &["--backend", "cargo-test", "tests/it.rs"]);
+    assert_eq!(
+        rows(&target),
+        expected(&[("demo::it$adds", "passed")]),
+        "{target:#}"
+    );
+    assert_eq!(target["status"], "passed", "{target:#}");
 }
 
 #[test]

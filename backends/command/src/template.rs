@@ -85,10 +85,10 @@ impl Placeholder {
 
     /// Whether its value comes from whoever selects tests, and so must not be taken for an option.
     pub(crate) fn is_selected(self) -> bool {
-        use Placeholder::{Files, Id, Ids, Keyword, Markers, Name, Names};
+        use Placeholder::{Files, Filters, Id, Ids, Keyword, Markers, Name, Names};
         matches!(
             self,
-            Ids | Files | Names | Id | Placeholder::File | Name | Keyword | Markers
+            Ids | Files | Names | Filters | Id | Placeholder::File | Name | Keyword | Markers
         )
     }
 

@@ -291,6 +291,9 @@ fn set_aim(single: &mut BTreeMap<&'static str, String>, ids: &[Selected], projec
     }
 }
 
+/// Names are whole names.
+const EXACT: &str = "--exact";
+
 /// libtest's words for tests of one target.
 fn filters(ids: &[Selected]) -> Vec<String> {
     let exact = ids.iter().any(|id| matches!(id.aim.filter, Filter::Exact(_)));
@@ -332,7 +335,12 @@ fn of_one(id: &Selected, name: Option<String>) -> BTreeMap<&'static str, String>
 /// Whether a program may take a selected word for something else: an option, or (javac, MSBuild and others) `@FILE`, a
 /// file of further arguments. A keyword may well begin with `@`: tags of behave and Playwright do.
 fn is_taken(placeholder: Placeholder, word: &str) -> bool {
-    word.starts_with('-') || (word.starts_with('@') && placeholder != Placeholder::Keyword)
+    match placeholder {
+        // Ours, in front of the names.
+        Placeholder::Filters if word == EXACT => false,
+        Placeholder::Keyword => word.starts_with('-'),
+        _ => word.starts_with(['-', '@']),
+    }
 }
 
 /// A second test of one name has a number that qaas gave it (`adds[2]`); the framework knows it by the name alone.

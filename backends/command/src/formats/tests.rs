@@ -1,3 +1,5 @@
+use runner_core::model::Outcome;
+
 use super::*;
 
 /// One line a test: id fields, outcome, the message's first line.
@@ -350,4 +352,193 @@ fn rows_before_the_cut_of_a_test_binary_are_kept() {
     text.lines().for_each(|line| reader.line(line, &mut said));
     assert!(reader.end(&mut said).is_err());
     assert_eq!(said.len(), 2, "{said:?}");
+}
+
+/// What standard output and standard error say together, the latter last: as late as it can be.
+fn beside(format: Format, out: &str, err: &str) -> (Vec<ReportItem>, Result<(), String>) {
+    let mut reader = format.line_reader().unwrap();
+    let mut said = Vec::new();
+    out.lines().for_each(|line| reader.line(line, &mut said));
+    err.lines().for_each(|line| reader.aside(line, &mut said));
+    reader.exited(Some(100));
+    let read = reader.end(&mut said);
+    (said, read)
+}
+
+fn row_of<'a>(said: &'a [ReportItem], id: &str) -> &'a TestResult {
+    let found = said.iter().find_map(|one| match one {
+        ReportItem::Finished(fields, row) if format!("{}${}", fields.suite, fields.name) == id => Some(row),
+        _ => None,
+    });
+    found.unwrap_or_else(|| panic!("no row of {id}: {said:#?}"))
+}
+
+#[test]
+fn each_test_of_cargo_test_is_in_its_binary_and_what_tests_print_is_no_row() {
+    let (said, read) = beside(
+        Format::LibtestText,
+        include_str!("../../fixtures/cargo-test-units.txt"),
+        include_str!("../../fixtures/cargo-test-units.err"),
+    );
+    let rows: Vec<String> = said.iter().filter_map(shown).collect();
+    assert_eq!(
+        rows,
+        [
+            "skipped b|m::ign: why",
+            "failed b|m::prints: test fake ... ok",
+            "passed b|m::quick",
+            "passed b|m::sp",
+            "skipped pkg-a|m::ign: why",
+            "failed pkg-a|m::prints: test fake ... ok",
+            "passed pkg-a|m::quick",
+            "passed pkg-a|m::sp",
+            "passed pkg-a::it|it",
+            "skipped b/src/lib.rs - bad (line 14)",
+            "passed b/src/lib.rs - bad (line 11)",
+            "passed b/src/lib.rs - bad (line 8)",
+            "passed b/src/lib.rs - ok (line 1)",
+            "failed b/src/lib.rs - bad (line 5): Test executable failed (exit status: 101).",
+            "failed b/src/lib.rs - bad (line 20): error: expected one of `!` or `::`, found `not`",
+            "passed b/src/lib.rs - bad (line 17)",
+            "skipped a/src/lib.rs - bad (line 14)",
+            "passed a/src/lib.rs - bad (line 17)",
+            "failed a/src/lib.rs - bad (line 20): error: expected one of `!` or `::`, found `not`",
+            "passed a/src/lib.rs - bad (line 11)",
+            "passed a/src/lib.rs - bad (line 8)",
+            "failed a/src/lib.rs - bad (line 5): Test executable failed (exit status: 101).",
+            "passed a/src/lib.rs - ok (line 1)",
+            "collect b::it",
+            "failed pkg-a::own: exit status: 3",
+        ]
+    );
+    assert_eq!(
+        row_of(&said, "b$m::prints").failures[0].summary.as_deref(),
+        Some("p")
+    );
+    let why = read.unwrap_err();
+    assert!(why.contains("end of b::it: 0 of its 1 tests"), "{why}");
+}
+
+#[test]
+fn tries_of_nextest_are_one_row_with_the_reason_of_silent_ends() {
+    let (said, read) = beside(
+        Format::LibtestJson,
+        include_str!("../../fixtures/nextest-retries.jsonl"),
+        include_str!("../../fixtures/nextest-retries.err"),
+    );
+    assert_eq!(read, Ok(()));
+    for (id, outcome, attempt, message) in [
+        ("shop-x$m::res", Outcome::Failed, 3, "Error: \"bad res\""),
+        (
+            "shop-x$m::sig",
+            Outcome::Failed,
+            3,
+            "test aborted with signal 11: SIGSEGV",
+        ),
+        ("shop-x$m::hangs", Outcome::Failed, 3, "time limit exceeded"),
+        (
+            "shop-x::bin/shop-x$quick",
+            Outcome::Failed,
+            3,
+            "panicked at src/main.rs",
+        ),
+        ("shop-x::bin/other$quick", Outcome::Passed, 1, ""),
+        ("shop-x::t$t", Outcome::Passed, 1, ""),
+        ("shop-x$m::ign", Outcome::Skipped, 1, ""),
+    ] {
+        let row = row_of(&said, id);
+        assert_eq!((row.outcome, row.attempt), (outcome, attempt), "{id}");
+        let text = row.message.as_deref().unwrap_or_default();
+        assert!(text.contains(message), "{id}: {text}");
+    }
+    let tries = said
+        .iter()
+        .filter(|one| matches!(one, ReportItem::Reran(..)))
+        .count();
+    assert_eq!(tries, 4 * 2);
+}
+
+#[test]
+fn a_test_that_nextest_ended_because_it_was_stopped_has_no_result() {
+    let (said, read) = beside(
+        Format::LibtestJson,
+        include_str!("../../fixtures/nextest-stopped.jsonl"),
+        include_str!("../../fixtures/nextest-stopped.err"),
+    );
+    assert_eq!(read, Ok(()));
+    let rows: Vec<String> = said.iter().filter_map(shown).collect();
+    assert!(!rows.iter().any(|row| row.contains("m::hangs")), "{rows:#?}");
+    assert!(
+        rows.contains(&"failed shop-x|m::sig: test aborted with signal 11: SIGSEGV".to_owned()),
+        "{rows:#?}"
+    );
+}
+
+#[test]
+fn a_stress_run_has_one_row_for_each_test() {
+    let (said, read) = beside(
+        Format::LibtestJson,
+        include_str!("../../fixtures/nextest-stress.jsonl"),
+        "",
+    );
+    assert_eq!(read, Ok(()));
+    let mut rows: Vec<String> = said.iter().filter_map(shown).collect();
+    rows.sort();
+    assert_eq!(
+        rows,
+        [
+            "failed shop-x|m::res: Error: \"bad res\"",
+            "failed shop-x|m::sig",
+            "passed shop-x|m::ex",
+            "passed shop-x|m::hangs",
+            "passed shop-x|m::quick",
+            "passed shop-x|m::sp",
+            "skipped shop-x|m::ign",
+            "skipped shop-x|m::ign2",
+        ]
+    );
+    assert_eq!(row_of(&said, "shop-x$m::quick").attempt, 2);
+}
+
+#[test]
+fn a_library_and_a_program_of_one_name_keep_their_tests() {
+    let suite = |event: &str, kind: &str| {
+        format!(
+            r#"{{"type":"suite","event":"{event}","nextest":{{"crate":"shop","test_binary":"shop","kind":"{kind}"}}}}"#
+        )
+    };
+    let test = |event: &str, time: &str| {
+        format!(
+            r#"{{"type":"test","event":"{event}","name":"shop::shop$m::same","exec_time":{time},"stdout":"panicked at x\nbad"}}"#
+        )
+    };
+    let out = [
+        suite("started", "bin"),
+        test("started", "0.0"),
+        suite("started", "lib"),
+        test("started", "0.0"),
+        test("ok", "0.050373"),
+        suite("ok", "lib"),
+        test("failed", "0.380317"),
+        suite("failed", "bin"),
+    ];
+    let err = "  PASS [   0.050s] (1/2) shop m::same\n  FAIL [   0.380s] (2/2) shop::bin/shop m::same\n";
+    let (said, read) = beside(Format::LibtestJson, &out.join("\n"), err);
+    assert_eq!(read, Ok(()));
+    assert_eq!(row_of(&said, "shop$m::same").outcome, Outcome::Passed);
+    assert_eq!(row_of(&said, "shop::bin/shop$m::same").outcome, Outcome::Failed);
+}
+
+#[test]
+fn a_summary_of_nextest_that_counts_other_tests_is_told() {
+    let out = r#"{"type":"suite","event":"started"}
+{"type":"test","event":"started","name":"a::a$x"}
+{"type":"test","event":"ok","name":"a::a$x"}
+{"type":"suite","event":"ok"}"#;
+    let (_, read) = beside(
+        Format::LibtestJson,
+        out,
+        "     Summary [   0.1s] 2 tests run: 2 passed, 0 skipped",
+    );
+    assert!(read.unwrap_err().contains("summary of 2"));
 }
