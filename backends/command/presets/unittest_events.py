@@ -181,7 +181,7 @@ class Result(unittest.TextTestResult):
 
     def startTest(self, test):
         super().startTest(test)
-        self.found, self.running, self.began = [("passed", None, None)], test, time.perf_counter()
+        self.found, self.running, self.began = [], test, time.perf_counter()
         self.told.add(id(test))
         if self.stack is not None:
             os.ftruncate(self.stack, 0)
@@ -190,7 +190,8 @@ class Result(unittest.TextTestResult):
 
     def stopTest(self, test):
         super().stopTest(test)
-        if self.running is not None:
+        # A test that was interrupted (SIGINT) has no outcome at all.
+        if self.running is not None and self.found:
             self.tell(test, time.perf_counter() - self.began)
         self.running = None
 
@@ -246,6 +247,10 @@ class Result(unittest.TextTestResult):
         inside = [test for test in self.tests if id(test) in self.told and name in names_around(test)]
         self.found = [found]
         self.tell(holder, nodeid=id_around(inside[-1], name) if inside else name or words)
+
+    def addSuccess(self, test):
+        super().addSuccess(test)
+        self.note(test, "passed")
 
     def addError(self, test, err):
         super().addError(test, err)
