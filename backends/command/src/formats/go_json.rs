@@ -33,6 +33,11 @@ pub(super) struct GoJson {
     packages: BTreeMap<String, Package>,
     /// Lines that are no JSON: what the go command itself has to say.
     plain: String,
+    /// What the compiler says on standard error, by package, and of which package it is speaking.
+    compiler: HashMap<String, String>,
+    compiling: String,
+    /// Packages that go (before 1.24) only says of in plain words that they could not be built.
+    not_built: Vec<String>,
 }
 
 #[derive(Default)]
@@ -53,7 +58,9 @@ fn keep(text: &mut String, more: &str) {
 impl LineReader for GoJson {
     fn line(&mut self, line: &str, said: &mut Vec<ReportItem>) {
         let Ok(event) = json::from_str::<Line>(line) else {
-            if !line.trim().is_empty() {
+            if let Some(package) = not_built(line) {
+                self.not_built.push(package.to_owned());
+            } else if !line.trim().is_empty() {
                 keep(&mut self.plain, line);
                 keep(&mut self.plain, "\n");
             }
@@ -63,7 +70,9 @@ impl LineReader for GoJson {
         match event.action.as_str() {
             "output" => keep(self.output.entry(key).or_default(), &event.output),
             "build-output" => keep(
-                self.output.entry((event.import_path, String::new())).or_default(),
+                self.output
+                    .entry((package_of(&event.import_path), String::new()))
+                    .or_default(),
                 &event.output,
             ),
             _ if event.package.is_empty() => {}
@@ -79,7 +88,18 @@ impl LineReader for GoJson {
         }
     }
 
+    fn aside(&mut self, line: &str, _said: &mut Vec<ReportItem>) {
+        if let Some(package) = line.strip_prefix("# ") {
+            self.compiling = package_of(package);
+        } else if !self.compiling.is_empty() {
+            let text = self.compiler.entry(self.compiling.clone()).or_default();
+            keep(text, line);
+            keep(text, "\n");
+        }
+    }
+
     fn end(&mut self, said: &mut Vec<ReportItem>) -> Result<(), String> {
+        self.tell_of_builds(said);
         if !self.plain.trim().is_empty() {
             said.push(ReportItem::Warning(self.plain.trim().to_owned()));
         }
@@ -100,6 +120,19 @@ impl LineReader for GoJson {
 }
 
 impl GoJson {
+    /// A package that could not be built is an error row with the compiler's text.
+    fn tell_of_builds(&mut self, said: &mut Vec<ReportItem>) {
+        for package in std::mem::take(&mut self.not_built) {
+            let known = self.packages.entry(package.clone()).or_default();
+            // Newer versions say it in JSON as well.
+            if std::mem::replace(&mut known.ended, true) {
+                continue;
+            }
+            let text = self.compiler.remove(&package).unwrap_or_default();
+            said.push(not_built_row(package, text.trim()));
+        }
+    }
+
     fn end_of(
         &mut self,
         action: &str,
@@ -113,12 +146,7 @@ impl GoJson {
         if test.is_empty() {
             known.ended = true;
             if action == "fail" && known.failed_tests == 0 {
-                said.push(ReportItem::Exact(TestEvent::CollectFailed(CollectionError {
-                    nodeid: package,
-                    message: output.trim().to_owned(),
-                    summary: None,
-                    location: None,
-                })));
+                said.push(not_built_row(package, output.trim()));
             }
             return;
         }
@@ -138,6 +166,31 @@ impl GoJson {
         row.duration_s = elapsed.and_then(seconds);
         said.push(ReportItem::Finished(fields(package, test), Box::new(row)));
     }
+}
+
+/// The package of `FAIL`, a tab, `example.com/b [build failed]`.
+fn not_built(line: &str) -> Option<&str> {
+    let (package, why) = line.strip_prefix("FAIL\t")?.split_once(" [")?;
+    matches!(why.trim_end(), "build failed]" | "setup failed]").then_some(package)
+}
+
+/// `example.com/b` of `example.com/b [example.com/b.test]`.
+fn package_of(path: &str) -> String {
+    path.split(" [").next().unwrap_or(path).to_owned()
+}
+
+fn not_built_row(package: String, text: &str) -> ReportItem {
+    let message = if text.is_empty() {
+        "it failed, and no test of it did"
+    } else {
+        text
+    };
+    ReportItem::Exact(TestEvent::CollectFailed(CollectionError {
+        nodeid: package,
+        message: message.to_owned(),
+        summary: message.lines().next().map(str::to_owned),
+        location: None,
+    }))
 }
 
 /// What the test itself said: without go's own frame around it.

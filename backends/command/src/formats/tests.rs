@@ -542,3 +542,37 @@ fn a_summary_of_nextest_that_counts_other_tests_is_told() {
     );
     assert!(read.unwrap_err().contains("summary of 2"));
 }
+
+#[test]
+fn a_go_package_that_does_not_build_is_an_error_row_with_the_compilers_text() {
+    // As go 1.19 to 1.23 have it: in plain words, the reason on standard error.
+    let plain = "FAIL\texample.com/b [build failed]
+{\"Action\":\"run\",\"Package\":\"example.com/a\",\"Test\":\"TestOne\"}
+{\"Action\":\"pass\",\"Package\":\"example.com/a\",\"Test\":\"TestOne\"}
+{\"Action\":\"pass\",\"Package\":\"example.com/a\"}
+";
+    let compiler = "# example.com/b [example.com/b.test]\nb/b_test.go:4:2: undefined: foo\n";
+    // And go 1.24: in JSON.
+    let told = "{\"ImportPath\":\"example.com/b [example.com/b.test]\",\"Action\":\"build-output\",\"Output\":\"b/b_test.go:4:2: undefined: foo\\n\"}
+{\"Action\":\"start\",\"Package\":\"example.com/b\"}
+{\"Action\":\"fail\",\"Package\":\"example.com/b\",\"FailedBuild\":\"example.com/b [example.com/b.test]\"}
+";
+    for (out, err) in [(plain, compiler), (told, "")] {
+        let (said, read) = beside(Format::GoJson, out, err);
+        assert_eq!(read, Ok(()));
+        let errors: Vec<_> = said
+            .iter()
+            .filter_map(|one| match one {
+                ReportItem::Exact(TestEvent::CollectFailed(error)) => {
+                    Some((error.nodeid.as_str(), error.message.as_str()))
+                }
+                _ => None,
+            })
+            .collect();
+        assert_eq!(
+            errors,
+            [("example.com/b", "b/b_test.go:4:2: undefined: foo")],
+            "{said:#?}"
+        );
+    }
+}
