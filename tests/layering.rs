@@ -1,5 +1,5 @@
 //! The arrows between the crates point down only:
-//! `src -> mcp, backends/*, affected -> ops -> engine -> process -> runner-core`, `affected -> source -> runner-core`.
+//! `src -> mcp, backends/*, affected -> ops -> engine -> process -> runner-core`, `affected, testdiff -> source -> runner-core`.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -47,6 +47,7 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("conformance", &["engine", "process", "runner-core"]),
     ("source", &["runner-core"]),
     ("affected", &["runner-core", "source"]),
+    ("testdiff", &["runner-core", "source"]),
     ("test-skip", &[]),
     ("mcp", &["engine", "ops", "process", "runner-core"]),
 ];

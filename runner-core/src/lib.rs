@@ -4,6 +4,7 @@
 
 pub mod affected;
 pub mod backend;
+pub mod change;
 pub mod event;
 pub mod facts;
 pub mod language;

@@ -1,9 +1,14 @@
 //! What git knows of a repository, read from its files: no process is started, no hook, filter or fsmonitor runs.
 
+mod base;
+mod diff;
+mod line_ends;
 mod past;
 
 use std::path::{Path, PathBuf};
 
+pub use base::{Base, BaseError};
+pub use diff::{Content, Difference};
 pub use past::{Past, Together};
 
 /// A git repository, opened for reading, and where in it the root of interest lies.
@@ -74,25 +79,4 @@ fn prefix(work_dir: &Path, root: &Path) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_folder_without_git_is_told() {
-        let folder = tempfile::tempdir().unwrap();
-        let outcome = Repository::open(folder.path());
-        assert!(matches!(outcome, Err(GitError::NoRepository(_))));
-    }
-
-    #[test]
-    fn a_root_below_the_work_tree_sees_paths_from_there() {
-        let folder = tempfile::tempdir().unwrap();
-        gix::init(folder.path()).unwrap();
-        let root = folder.path().join("packages/web");
-        std::fs::create_dir_all(&root).unwrap();
-        let repository = Repository::open(&root).unwrap();
-        assert_eq!(repository.head(), None, "there is no commit yet");
-        assert_eq!(repository.below_root("packages/web/a.py"), Some("a.py"));
-        assert_eq!(repository.below_root("packages/core/a.py"), None);
-    }
-}
+mod tests;
