@@ -46,6 +46,7 @@ impl Launch for PeerLaunch {
             cancel_grace: Duration::ZERO,
             on_deadline: None,
             limits: Limits::default(),
+            view: None,
         };
         let peer = Peer::start(&self.supervisor, job, MAX_LINE);
         let peer = peer.map_err(|error| BackendError::new("no_program", error.to_string()))?;

@@ -21,6 +21,7 @@ mod peer;
 mod portable;
 mod session;
 mod stdio;
+mod view;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -36,6 +37,7 @@ pub use guard::guard_memory;
 pub use peer::{Peer, PeerExit, PeerOutput};
 pub use session::{Session, SessionExit};
 pub use stdio::private_stdio;
+pub use view::{View, ViewContents, ViewFile};
 
 use runner_core::plan::{Dump, StepExit, Stream};
 
@@ -74,6 +76,8 @@ pub struct Job {
     /// What to ask for before the first signal of a deadline or a cancel.
     pub on_deadline: Option<Dump>,
     pub limits: Limits,
+    /// A folder that the job sees otherwise than it is.
+    pub view: Option<View>,
 }
 
 /// Resource limits of one step. None by default. [`Supervisor::confinement`] says how each is kept.
@@ -124,6 +128,9 @@ pub enum ProcessError {
     Start { program: String, source: std::io::Error },
     #[error("the working folder {cwd} cannot be used: {source}")]
     WorkingFolder { cwd: PathBuf, source: std::io::Error },
+    /// Namespaces are not allowed here, or the folder's file system cannot be covered.
+    #[error("{root} cannot be shown as it was: {source}")]
+    View { root: PathBuf, source: std::io::Error },
     #[error("the supervising process did not answer as expected: {what}")]
     Supervisor { what: String },
 }

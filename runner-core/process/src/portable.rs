@@ -37,6 +37,12 @@ pub(super) async fn run_opened(
     cancel: &Cancel,
     sink: LineSink<'_>,
 ) -> Result<JobExit, ProcessError> {
+    if let Some(view) = &job.view {
+        return Err(ProcessError::View {
+            root: view.root.clone(),
+            source: std::io::ErrorKind::Unsupported.into(),
+        });
+    }
     let usable = std::fs::read_dir(&job.cwd).map(drop);
     usable.map_err(|source| ProcessError::WorkingFolder {
         cwd: job.cwd.clone(),
@@ -234,6 +240,7 @@ mod tests {
             cancel_grace: Duration::from_millis(200),
             on_deadline: None,
             limits: Limits::default(),
+            view: None,
         }
     }
 

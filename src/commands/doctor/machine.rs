@@ -90,6 +90,7 @@ fn own_version(workspace: &Workspace) -> Job {
         cancel_grace: Duration::ZERO,
         on_deadline: None,
         limits: Limits::default(),
+        view: None,
     }
 }
 

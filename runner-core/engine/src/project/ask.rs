@@ -98,6 +98,7 @@ fn job(interpreter: &Interpreter, environment: &Environment, empty: &Path) -> Jo
         cancel_grace: Duration::ZERO,
         on_deadline: None,
         limits: Limits::default(),
+        view: None,
     }
 }
 

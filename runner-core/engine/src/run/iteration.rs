@@ -15,7 +15,7 @@ use super::record::Record;
 use super::{Engine, RunSpec, blocking};
 use crate::policy::Caller;
 use crate::store::remove_tree;
-use process::{Cancel, Job, JobExit, ProcessError};
+use process::{Cancel, Job, JobExit, ProcessError, View};
 use runner_core::event::{Ending, EndingKind, ExitMeaning, RunEvent, StopReason};
 use runner_core::plan::{Artifacts, Plan, StdoutUse, Step, StepExit, Stream};
 use runner_core::report::{Iteration, Report};
@@ -85,13 +85,14 @@ impl IterationRun<'_> {
         record.emit(RunEvent::IterationStarted {
             iteration: self.number,
         });
-        let before = match blocking(|| self.lay_files(plan)) {
-            Ok(before) => before,
+        let laid = blocking(|| Ok((self.lay_files(plan)?, self.lay_view()?)));
+        let (before, view) = match laid {
+            Ok(laid) => laid,
             Err(cause) => return cause,
         };
         let mut reading = Reading::new(self.spec, &self.prepared.request, self.prepared.owners.clone());
         let mut output = Output::default();
-        let steps = self.steps(&mut reading, &mut output, record).await;
+        let steps = self.steps(view.as_ref(), &mut reading, &mut output, record).await;
         let ended = steps.ended;
         let given_up = blocking(|| {
             let mut files = before.collect(&plan.artifacts);
@@ -180,9 +181,26 @@ impl IterationRun<'_> {
         })
     }
 
+    /// Lays what the view of this iteration shows. All its steps see what the earlier ones wrote.
+    fn lay_view(&self) -> Result<Option<View>, StopReason> {
+        let Some(contents) = &self.spec.view else {
+            return Ok(None);
+        };
+        let folder = self.prepared.scratch.path().join(format!("v{}", self.number));
+        let view = View::lay(contents, &folder);
+        view.map(Some)
+            .map_err(|error| no_view(&format!("its files could not be laid: {error}")))
+    }
+
     /// All steps in order. A later one runs only after exits of 0, or if it is to run always; none after a time
     /// limit or a cancel.
-    async fn steps(&self, reading: &mut Reading, output: &mut Output, record: &mut Record<'_>) -> Steps {
+    async fn steps(
+        &self,
+        view: Option<&View>,
+        reading: &mut Reading,
+        output: &mut Output,
+        record: &mut Record<'_>,
+    ) -> Steps {
         let mut steps = Steps::default();
         for (index, step) in self.prepared.plan.steps.iter().enumerate() {
             let all_well = steps.exits.iter().all(|(_, exit)| exit.code == Some(0));
@@ -195,7 +213,7 @@ impl IterationRun<'_> {
                 });
                 break;
             }
-            let ran = self.step(index, step, reading, output, record).await;
+            let ran = self.step((index, step, view), reading, output, record).await;
             let lost = reading.is_lost();
             let (exit, ended) = match ran {
                 Ok(mut exited) => {
@@ -231,13 +249,12 @@ impl IterationRun<'_> {
 
     async fn step(
         &self,
-        index: usize,
-        step: &Step,
+        (index, step, view): (usize, &Step, Option<&View>),
         reading: &mut Reading,
         output: &mut Output,
         record: &mut Record<'_>,
     ) -> Result<JobExit, ProcessError> {
-        let job = self.job(step);
+        let job = self.job(step, view);
         let number = self.number;
         let own = Cancel::new();
         let mut sink = |stream: Stream, lines: Vec<String>| {
@@ -256,7 +273,7 @@ impl IterationRun<'_> {
         }
     }
 
-    fn job(&self, step: &Step) -> Job {
+    fn job(&self, step: &Step, view: Option<&View>) -> Job {
         let words = step.launcher.iter().chain(&step.args).map(Into::into);
         Job {
             name: step.name.clone(),
@@ -273,6 +290,7 @@ impl IterationRun<'_> {
             cancel_grace: self.cancel_grace(),
             on_deadline: step.on_deadline.clone(),
             limits: self.spec.suite.limits,
+            view: view.cloned(),
         }
     }
 
@@ -308,6 +326,17 @@ impl IterationRun<'_> {
     }
 }
 
+/// The code of a run whose view could not be shown.
+pub const NO_VIEW: &str = "no_view";
+
+fn no_view(why: &str) -> StopReason {
+    StopReason::Failed {
+        code: NO_VIEW.to_owned(),
+        message: why.to_owned(),
+        hint: None,
+    }
+}
+
 /// A step that could not be started or watched. The first one ends the run; a later one costs its own result.
 fn not_run(
     index: usize,
@@ -327,6 +356,7 @@ fn not_run(
     let (code, hint) = match error {
         ProcessError::Start { .. } => ("no_program", None),
         ProcessError::WorkingFolder { .. } => ("bad_cwd", None),
+        ProcessError::View { .. } => (NO_VIEW, None),
         ProcessError::Supervisor { .. } => (
             "supervision",
             Some("run it again; `qaas doctor` checks the supervision"),

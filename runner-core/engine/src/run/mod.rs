@@ -20,6 +20,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+pub use self::iteration::NO_VIEW;
+
 pub use self::environment::{ChildEnvironment, child_environment};
 
 use self::clean::{Cleaner, Redactor};
@@ -31,7 +33,7 @@ use crate::config::{Env, Suite};
 use crate::environment::Environment;
 use crate::policy::Policy;
 use crate::store::Store;
-use process::{Cancel, Supervisor};
+use process::{Cancel, Supervisor, ViewContents};
 use runner_core::backend::{Filters, Mode, TestBackend, UNANSWERED, UNSUPPORTED};
 use runner_core::event::{RunEvent, StopReason};
 use runner_core::facts::Project;
@@ -66,6 +68,8 @@ pub struct RunSpec {
     pub total_timeout: Option<Duration>,
     pub policy: Policy,
     pub env: Env,
+    /// What the tests see of the repository instead of what is there. None of what they write to it stays then.
+    pub view: Option<Arc<ViewContents>>,
     /// What the record says first: something that was left out of this run, and why.
     pub warnings: Vec<String>,
 }
@@ -97,6 +101,7 @@ impl RunSpec {
             total_timeout: None,
             policy,
             env: Env::default(),
+            view: None,
             warnings: Vec::new(),
         }
     }

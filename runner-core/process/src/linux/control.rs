@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Limits;
+use crate::{Limits, View};
 use runner_core::plan::Dump;
 
 /// The first line that the supervising process writes. Another program, started by mistake, does not write it.
@@ -27,6 +27,7 @@ pub(super) struct Task {
     pub(super) cancel_grace: Duration,
     pub(super) on_deadline: Option<Dump>,
     pub(super) limits: Limits,
+    pub(super) view: Option<View>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -55,6 +56,7 @@ pub(super) enum FromSupervisor {
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) enum Refused {
+    View,
     WorkingFolder,
     Program,
 }

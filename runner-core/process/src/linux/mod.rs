@@ -24,6 +24,7 @@ mod run;
 mod signal;
 mod signal_mask;
 mod supervise;
+mod view;
 
 pub(super) use confine::describe;
 pub(super) use run::{run, run_opened};

@@ -75,6 +75,7 @@ fn task(job: &Job) -> Task {
         cancel_grace: job.cancel_grace,
         on_deadline: job.on_deadline.clone(),
         limits: job.limits,
+        view: job.view.clone(),
     }
 }
 
@@ -197,6 +198,14 @@ impl Watch {
 
 fn refusal(job: &Job, what: Refused, source: io::Error) -> ProcessError {
     match what {
+        Refused::View => ProcessError::View {
+            root: job
+                .view
+                .as_ref()
+                .map(|view| view.root.clone())
+                .unwrap_or_default(),
+            source,
+        },
         Refused::WorkingFolder => ProcessError::WorkingFolder {
             cwd: job.cwd.clone(),
             source,

@@ -49,7 +49,11 @@ fn supervise() -> io::Result<()> {
     };
     let confined = Confined::new(&task.limits);
     let begun = Instant::now();
-    let pid = match child::start(&task, streams, &confined) {
+    let covered = task.view.as_ref().map_or(Ok(()), super::view::enter);
+    let started = covered
+        .map_err(|error| (Refused::View, error))
+        .and_then(|()| child::start(&task, streams, &confined));
+    let pid = match started {
         Ok(pid) => pid,
         Err((what, error)) => {
             if let Some(cgroup) = confined.cgroup {

@@ -35,6 +35,7 @@ pub(crate) fn job(argv: &[&str]) -> Job {
         cancel_grace: Duration::from_millis(300),
         on_deadline: None,
         limits: Limits::default(),
+        view: None,
     }
 }
 

@@ -9,3 +9,4 @@ mod nasty;
 mod peer;
 mod plain;
 mod session;
+mod view;

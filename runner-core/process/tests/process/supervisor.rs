@@ -54,6 +54,7 @@ fn job(argv: &[std::ffi::OsString]) -> Job {
         cancel_grace: Duration::from_millis(300),
         on_deadline: None,
         limits: Limits::default(),
+        view: None,
     }
 }
 
