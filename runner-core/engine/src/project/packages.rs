@@ -53,6 +53,25 @@ pub(super) fn read_folder(folder: &Path, packages: &mut Packages) {
     }
 }
 
+/// The same for a folder of site packages: what its `.pth` files put on Python's path is there too.
+pub(super) fn read_site(site: &Path, packages: &mut Packages) {
+    read_folder(site, packages);
+    for entry in fs::read_dir(site).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.extension().is_some_and(|extension| extension == "pth") {
+            let text = read_small(&path).unwrap_or_default();
+            // Other lines are comments, or code that is not run here.
+            let folders = text
+                .lines()
+                .map(str::trim)
+                .filter(|line| !line.is_empty() && !line.starts_with(['#']));
+            for folder in folders.filter(|line| !line.starts_with("import ")) {
+                read_folder(&site.join(folder), packages);
+            }
+        }
+    }
+}
+
 /// Name and version of the distribution that a file or folder of this name tells of.
 fn distribution(path: &Path, file_name: &str) -> Option<(String, String)> {
     if let Some(stem) = file_name.strip_suffix(".dist-info") {
@@ -171,6 +190,24 @@ mod tests {
                 ("zipped", "1.1"),
             ]
         );
+    }
+
+    #[test]
+    fn what_a_path_file_names_is_there_too() {
+        let temp = tempfile::tempdir().unwrap();
+        let site = temp.path().join("site");
+        let other = temp.path().join("other");
+        fs::create_dir_all(other.join("pytest-9.2.0.dist-info")).unwrap();
+        fs::write(other.join("pytest-9.2.0.dist-info/METADATA"), "").unwrap();
+        fs::create_dir(&site).unwrap();
+        let lines = format!(
+            "# where the tools are\nimport nothing\n{}\nmissing\n",
+            other.display()
+        );
+        fs::write(site.join("tools.pth"), lines).unwrap();
+        let mut found = Packages::new();
+        read_site(&site, &mut found);
+        assert_eq!(found.get("pytest").map(String::as_str), Some("9.2.0"));
     }
 
     #[test]

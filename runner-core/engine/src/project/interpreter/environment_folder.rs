@@ -112,8 +112,11 @@ fn read_packages(search: &Search<'_>, folder: &Path, config: &Config) -> Option<
     let mut found = Packages::new();
     let python_path = search.environment.get("PYTHONPATH").unwrap_or_default();
     let given = std::env::split_paths(python_path).filter(|path| path.is_absolute());
-    for folder in given.chain(sites) {
+    for folder in given {
         packages::read_folder(&folder, &mut found);
+    }
+    for site in sites {
+        packages::read_site(&site, &mut found);
     }
     Some(found)
 }
