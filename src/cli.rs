@@ -91,6 +91,8 @@ pub(crate) enum Command {
     Repeat(Repeat),
     /// Which tests does a change reach? Runs nothing
     Affected(Affected),
+    /// Is it mine? What the change broke against the base, and what it did to the tests
+    Compare(Compare),
     /// Run tests and measure what they cover
     Coverage(Coverage),
     /// List tests without running them
@@ -206,6 +208,15 @@ pub(crate) struct Affected {
     pub(crate) paths: Vec<String>,
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Compare {
+    /// The commit, branch or tag to compare with (default: where the work left the default branch)
+    #[arg(long, value_name = "REF")]
+    pub(crate) base: Option<String>,
+    #[command(flatten)]
+    pub(crate) narrow: Narrow,
 }
 
 #[derive(Debug, Args)]

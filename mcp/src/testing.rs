@@ -16,6 +16,21 @@ use process::Supervisor;
 use runner_core::affected::{AffectedFinder, AffectedTest, AffectedTests, Confidence};
 use runner_core::registry::Registry;
 
+/// Knows of no history.
+struct NoChanges;
+
+impl runner_core::change::ChangeReader for NoChanges {
+    fn read(
+        &self,
+        _: &Path,
+        _: Option<&str>,
+    ) -> Result<runner_core::change::Change, runner_core::change::NoBase> {
+        Err(runner_core::change::NoBase {
+            message: "no history here".into(),
+            hint: None,
+        })
+    }
+}
 /// A file of the repository: until it is there, a call with the changed path `wait` goes on.
 pub(crate) const GO_ON: &str = "go-on";
 /// A file of the repository: such a call has done its work.
@@ -63,6 +78,7 @@ pub(crate) fn workspace(root: &Path, settings: Result<Settings, ConfigError>) ->
         registry: Arc::new(Registry::new()),
         engine: Engine::new(supervisor, None, environment.clone(), 1),
         affected: Arc::new(Finder),
+        changes: Arc::new(NoChanges),
         policy: Policy::agent(),
         overrides: Overrides::default(),
         environment: Arc::new(environment),

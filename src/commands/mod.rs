@@ -4,6 +4,7 @@ mod affected;
 mod backend;
 mod call;
 mod check;
+mod compare;
 mod conformance;
 mod coverage;
 mod doctor;
@@ -44,6 +45,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         Command::Run(command) => block_on(run::run(&context, command)),
         Command::Repeat(command) => block_on(repeat::run(&context, command)),
         Command::Affected(command) => block_on(affected::run(&context, command)),
+        Command::Compare(command) => block_on(compare::run(&context, command)),
         Command::Coverage(command) => block_on(coverage::run(&context, command)),
         Command::List(command) => block_on(list::run(&context, command)),
         Command::Show(command) => block_on(show::run(&context, command)),

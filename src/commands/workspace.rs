@@ -96,6 +96,7 @@ impl Context {
             registry: Arc::new(own.registry),
             engine: Engine::new(world::supervisor(), store, self.environment.clone(), slots),
             affected: Arc::new(affected::Finder),
+            changes: Arc::new(testdiff::Reader),
             policy,
             overrides: Overrides {
                 python: self.global.python.clone(),

@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 use super::arguments::Reader;
 use super::definition::{Action, BACKGROUND, Call, Called, Definition};
 use super::{
-    Answer, OpError, Tool, Workspace, affected_tests, cancel_run, get_coverage, get_run, list_tests, perform,
-    run_n_times, run_single, run_suite,
+    Answer, OpError, Tool, Workspace, affected_tests, cancel_run, compare_with_base, get_coverage, get_run,
+    list_tests, perform, run_n_times, run_single, run_suite,
 };
 use engine::run::EventSink;
 use process::Cancel;
@@ -20,6 +20,7 @@ impl Tool {
             Self::RunSingle => &run_single::DEFINITION,
             Self::RunNTimes => &run_n_times::DEFINITION,
             Self::AffectedTests => &affected_tests::DEFINITION,
+            Self::CompareWithBase => &compare_with_base::DEFINITION,
             Self::GetCoverage => &get_coverage::DEFINITION,
             Self::ListTests => &list_tests::DEFINITION,
             Self::GetRun => &get_run::DEFINITION,
@@ -47,7 +48,7 @@ pub async fn call(
         return Ok(Box::new(perform::start(workspace, spec)));
     }
     let called = match definition.action {
-        Action::Run { call, .. } | Action::List { call, .. } | Action::Read { call } => call(Call {
+        Action::Run { call, .. } | Action::Foreground { call, .. } | Action::Read { call } => call(Call {
             workspace,
             arguments,
             cancel,
@@ -64,7 +65,7 @@ pub async fn call(
 pub fn answer_of(workspace: &Workspace, report: &Report) -> Result<Answer, OpError> {
     let tool = Tool::named(&report.facts.tool).unwrap_or(Tool::RunSuite);
     match tool.definition().action {
-        Action::Run { answer, .. } | Action::List { answer, .. } => answer(workspace, report),
+        Action::Run { answer, .. } | Action::Foreground { answer, .. } => answer(workspace, report),
         Action::Read { .. } => run_suite::answer(workspace, report).map(|answer| Box::new(answer) as Answer),
     }
 }

@@ -70,8 +70,8 @@ pub(crate) enum Action {
         call: CallFn,
         answer: AnswerFn,
     },
-    /// Starts the framework, but no test.
-    List { call: CallFn, answer: AnswerFn },
+    /// Starts something of the repository, and is waited for: it is more, or less, than one run that could go on alone.
+    Foreground { call: CallFn, answer: AnswerFn },
     /// Starts nothing of the repository.
     Read { call: CallFn },
 }
@@ -113,7 +113,7 @@ impl fmt::Debug for Action {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::Run { .. } => "Run",
-            Self::List { .. } => "List",
+            Self::Foreground { .. } => "Foreground",
             Self::Read { .. } => "Read",
         })
     }

@@ -36,6 +36,7 @@ mod workspace;
 
 pub mod affected_tests;
 pub mod cancel_run;
+pub mod compare_with_base;
 pub mod get_coverage;
 pub mod get_run;
 pub mod list_tests;

@@ -30,7 +30,7 @@ pub static DEFINITION: Definition = Definition {
     hints: Hints::RUNS,
     needs: Needs::Backend(Capability::List),
     own: &[SELECTOR, SELECTORS, CWD, TIMEOUT, SUITE],
-    action: Action::List {
+    action: Action::Foreground {
         call: |call| {
             Box::pin(async move {
                 let arguments = Arguments::from_json(call.arguments)?;

@@ -119,6 +119,7 @@ impl RunArguments {
             cwd,
             timeout,
             env,
+            view: None,
             warnings,
             ..RunSpec::new(tool.name(), mode, suite, choice.backend, project, policy)
         })

@@ -30,6 +30,7 @@ tools! {
     RunSingle = "run_single",
     RunNTimes = "run_n_times",
     AffectedTests = "affected_tests",
+    CompareWithBase = "compare_with_base",
     GetCoverage = "get_coverage",
     ListTests = "list_tests",
     GetRun = "get_run",

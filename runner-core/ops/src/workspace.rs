@@ -11,6 +11,7 @@ use engine::policy::Policy;
 use engine::project::Overrides;
 use engine::run::Engine;
 use runner_core::affected::AffectedFinder;
+use runner_core::change::ChangeReader;
 use runner_core::registry::Registry;
 
 /// One repository, ready to be asked: made by `main`, shared by all calls. Cheap to clone.
@@ -24,6 +25,7 @@ pub struct Workspace {
     pub registry: Arc<Registry>,
     pub engine: Engine,
     pub affected: Arc<dyn AffectedFinder>,
+    pub changes: Arc<dyn ChangeReader>,
     pub policy: Policy,
     /// What a person typed on the command line.
     pub overrides: Overrides,

@@ -5,6 +5,7 @@
 //!   repos/<hash of the repository's real path>/
 //!     root                the path, for people
 //!     cache/              the framework's own cache, for agents
+//!     kept/               results that are asked for again
 //!     failures-*.json     what failed and has not been green since, for people and for agents
 //!     runs/<run id>/      lock, events.jsonl, output, summary.json, files/
 //!   plugins/              see [`plugins`]
@@ -16,6 +17,7 @@
 
 mod failures;
 mod folder;
+mod kept;
 mod list;
 pub mod plugins;
 mod private;

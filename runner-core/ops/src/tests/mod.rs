@@ -51,6 +51,22 @@ impl TestBackend for Paper {
     }
 }
 
+/// Knows of no history.
+struct NoChanges;
+
+impl runner_core::change::ChangeReader for NoChanges {
+    fn read(
+        &self,
+        _: &Path,
+        _: Option<&str>,
+    ) -> Result<runner_core::change::Change, runner_core::change::NoBase> {
+        Err(runner_core::change::NoBase {
+            message: "no history here".into(),
+            hint: None,
+        })
+    }
+}
+
 /// Two test files, whatever the change.
 struct Finder;
 
@@ -78,6 +94,7 @@ fn workspace_of(root: &Path, suites: Vec<Suite>) -> Workspace {
         registry: Arc::new(Registry::new().with(Arc::new(Paper))),
         engine: Engine::new(supervisor, None, environment.clone(), 1),
         affected: Arc::new(Finder),
+        changes: Arc::new(NoChanges),
         policy: Policy::agent(),
         overrides: Overrides::default(),
         environment: Arc::new(environment),
