@@ -14,6 +14,7 @@ pub trait ChangeReader: Send + Sync {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct NoBase {
+    /// In words.
     pub message: String,
     /// What mends it.
     pub hint: Option<String>,
@@ -22,7 +23,14 @@ pub struct NoBase {
 /// A file as a checkout of the base has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BaseFile {
-    File { bytes: Vec<u8>, executable: bool },
+    /// An ordinary file.
+    File {
+        /// What it holds, with the line ends of a checkout.
+        bytes: Vec<u8>,
+        /// Whether its owner may run it.
+        executable: bool,
+    },
+    /// A symbolic link to this path.
     Link(PathBuf),
 }
 
@@ -41,6 +49,7 @@ pub struct Change {
     pub added: Vec<PathBuf>,
     /// What the base had cannot be told, and is not judged, in words.
     pub notes: Vec<String>,
+    /// What it did to the tests.
     pub tests: TestChanges,
 }
 
@@ -54,10 +63,13 @@ impl Change {
 /// What the sources tell about the tests. Ids are `path::Class::name` without parameters, the path from the work tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TestChanges {
+    /// Tests that live on under another id.
     pub renamed: Vec<Renamed>,
     /// Tests whose body is still there, but which nothing collects, or which are skipped whatever happens.
     pub muted: BTreeMap<String, Vec<String>>,
+    /// What can fail in fewer ways, each with which.
     pub weakened: BTreeMap<String, Vec<String>>,
+    /// What expects something else, each with what it expects now.
     pub rewritten: BTreeMap<String, Vec<String>>,
     /// Tests that are gone for good.
     pub removed: Vec<String>,
@@ -66,6 +78,8 @@ pub struct TestChanges {
 /// A test under another name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Renamed {
+    /// Its id at the base.
     pub was: String,
+    /// Its id now.
     pub id: String,
 }
