@@ -106,7 +106,10 @@ pub async fn run(workspace: &Workspace, arguments: Arguments) -> Result<Answer, 
             )
         })?;
     if found.searched == 0 {
-        let message = format!("no test files were found in {}", workspace.root.display());
+        let message = format!(
+            "there is no test file of a language that can be searched for them in {}",
+            workspace.root.display()
+        );
         return Err(OpError::new(ErrorKind::NoTests, "no_tests", message)
             .with_hint("Is this the right repository? `cwd` and `--root` say where to look."));
     }
