@@ -197,6 +197,9 @@ pub(crate) struct Repeat {
     /// How many times
     #[arg(short = 'n', value_name = "N", default_value_t = 10)]
     pub(crate) n: u32,
+    /// Start each run's process only when it is its turn
+    #[arg(long)]
+    pub(crate) no_warm: bool,
     #[command(flatten)]
     pub(crate) place: Place,
 }
@@ -339,9 +342,12 @@ pub(crate) struct Mcp {
     /// Serve on an address that is not loopback
     #[arg(long, requires = "http")]
     pub(crate) http_any_address: bool,
+    /// Keep no process waiting for the next run
+    #[arg(long)]
+    pub(crate) no_warm: bool,
     /// Start no plug-in, whatever is asked (`qaas doctor`)
     #[arg(long, hide = true)]
-    pub(crate) no_exec: bool,
+    pub(crate) still: bool,
 }
 
 #[derive(Debug, Args)]

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::facts::RunFacts;
 use crate::model::{Attempt, CollectionError, Coverage, Location, Phase, TestResult};
-use crate::plan::StepExit;
+use crate::plan::{Start, StepExit};
 
 /// What a backend understood from its framework's output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -98,6 +98,14 @@ pub enum RunEvent {
     IterationStarted {
         /// Counted from 1.
         iteration: u32,
+    },
+    /// A step is about to do its work.
+    StepStarted {
+        iteration: u32,
+        step: String,
+        start: Start,
+        /// Why it was started so, in words.
+        why: String,
     },
     /// What the backend understood, strings already cleaned.
     Test {

@@ -39,6 +39,7 @@ pub struct Project {
 /// The Rust packages of a repository, as their `Cargo.toml` describe them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cargo {
+    /// In the order of their folders.
     pub packages: Vec<CargoPackage>,
     /// Whether a configuration of cargo's names a runner for some `cfg(…)`: a second one would be an error.
     #[serde(default)]
@@ -48,9 +49,11 @@ pub struct Cargo {
 /// One Rust package.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CargoPackage {
+    /// As `Cargo.toml` has it.
     pub name: String,
     /// Real path.
     pub dir: PathBuf,
+    /// What cargo builds of it.
     pub targets: Vec<CargoTarget>,
 }
 
@@ -59,7 +62,9 @@ pub struct CargoPackage {
 pub struct CargoTarget {
     /// `lib`, `bin`, `test`, `example` or `bench`.
     pub kind: String,
+    /// As cargo's options (`--test NAME`) have it.
     pub name: String,
+    /// The source file that it is built from.
     pub path: PathBuf,
 }
 

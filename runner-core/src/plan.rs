@@ -81,6 +81,9 @@ pub struct Step {
     /// Run even if an earlier step did not exit with 0 (a report after failed tests).
     #[serde(default)]
     pub always: bool,
+    /// How the step can be started before it is known what is asked of it. `None`: it cannot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub park: Option<Park>,
 }
 
 impl Step {
@@ -98,6 +101,42 @@ pub fn step_name(name: &str, number: usize) -> String {
     match number {
         0 => name.to_owned(),
         later => format!("{name} ({})", later + 1),
+    }
+}
+
+/// A start ahead of time: the program does all of its own start-up that no selection and no code of the project has a part
+/// in, waits there, and goes on with the arguments of the run that takes it. Everything else about the step (program,
+/// launcher, environment, working folder, files) is the same as when it is started at once.
+///
+/// The program speaks over the step's channel, one line of JSON each: `{"parked": {"files": […]}}` when it waits, with the
+/// absolute paths of all that it was made of (if one of them changes, it is thrown away); then it reads one line
+/// `{"args": […]}`, the step's [`Step::args`]; then it answers `"resumed"`. Instead of either it may say
+/// `{"refused": "why"}` and end: the step is then started at once, as if there had been no such program. It must do
+/// nothing before it is resumed that a run would notice, and refuse wherever it is in doubt.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct Park {
+    /// In place of [`Step::args`]: those that are the same for every run of the suite.
+    pub args: Vec<String>,
+    /// Set on top of [`Step::env`]. It must be gone from the environment when the program goes on.
+    pub env: BTreeMap<String, String>,
+}
+
+/// How a step came to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Start {
+    /// By a process that was waiting in its start-up.
+    Warm,
+    /// By a new process.
+    Cold,
+}
+
+impl Start {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Warm => "warm",
+            Self::Cold => "cold",
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::event::{Ending, RunEvent, StopReason, TestEvent};
 use crate::facts::RunFacts;
 use crate::model::{Attempt, CollectionError, Coverage, Location, Outcome, Phase, TestResult, Unfinished};
-use crate::plan::StepExit;
+use crate::plan::{Start, StepExit};
 
 /// Everything known about a run. [`Report::add`] is the only way it changes.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -65,6 +65,8 @@ pub struct Iteration {
     pub selected: Option<u64>,
     /// How many tests were found and set aside.
     pub deselected: u64,
+    /// How its first step was started, and why so. `None` until it was.
+    pub start: Option<(Start, String)>,
     /// One for each step that ended.
     pub exits: Vec<StepExit>,
     /// The backend's reading of its framework's end.
@@ -155,6 +157,15 @@ impl Report {
                 self.with_iteration(*iteration, |_| {});
             }
             RunEvent::Test { iteration, test } => self.with_iteration(*iteration, |found| found.add(test)),
+            RunEvent::StepStarted {
+                iteration,
+                start,
+                why,
+                ..
+            } => self.with_iteration(*iteration, |found| {
+                // The first step is the one that was worth a start ahead of time.
+                found.start.get_or_insert_with(|| (*start, why.clone()));
+            }),
             RunEvent::StepExited { iteration, exit } => {
                 self.with_iteration(*iteration, |found| found.exits.push(exit.clone()));
             }

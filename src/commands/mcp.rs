@@ -17,15 +17,18 @@ pub(super) fn run(context: &Context, command: Mcp) -> ExitCode {
     }
     // What the tests do not get by their environment they must not read from this process's either.
     guard_memory();
-    let workspace = if command.no_exec {
+    let workspace = if command.still {
         context.no_exec_workspace(Policy::agent())
     } else {
         context.workspace(Policy::agent())
     };
-    let workspace = match workspace {
+    let mut workspace = match workspace {
         Ok(workspace) => workspace,
         Err(error) => return fail(&error, Format::Human, context.paint()),
     };
+    if !command.no_warm {
+        workspace.engine = workspace.engine.keeping_spares();
+    }
     match command.http {
         Some(address) => {
             let options = HttpOptions {

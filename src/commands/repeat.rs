@@ -11,10 +11,13 @@ use crate::display::Detail;
 
 pub(super) async fn run(context: &Context, command: Repeat) -> ExitCode {
     let (format, paint) = (context.global.format, context.paint());
-    let workspace = match context.workspace(Policy::person()) {
+    let mut workspace = match context.workspace(Policy::person()) {
         Ok(workspace) => workspace,
         Err(error) => return fail(&error, format, paint),
     };
+    if !command.no_warm {
+        workspace.engine = workspace.engine.starting_ahead();
+    }
     let arguments = run_n_times::Arguments {
         test_id: command.test_id,
         n: command.n,

@@ -56,7 +56,8 @@ pub fn base_plan(request: &RunRequest, project: &Project, last: &[String]) -> Re
     })
 }
 
-fn option_words(request: &RunRequest, project: &Project, last: &[String]) -> Vec<String> {
+/// All arguments but the selectors, `last` behind the others.
+pub fn option_words(request: &RunRequest, project: &Project, last: &[String]) -> Vec<String> {
     let mut words = Vec::new();
     if let Some(folder) = &request.cache_dir {
         words.extend(["-o".to_owned(), format!("cache_dir={}", folder.display())]);

@@ -11,5 +11,5 @@ pub mod text;
 pub mod trouble;
 
 pub use captured::CapturedOutput;
-pub use command::base_plan;
+pub use command::{base_plan, option_words};
 pub use options::{PytestVersion, info, pytest_version};

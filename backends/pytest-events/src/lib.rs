@@ -13,7 +13,9 @@ mod session;
 mod stack;
 mod trial;
 
-use runner_core::backend::{BackendError, BackendInfo, OutputReader, RunRequest, TestBackend};
+use runner_core::backend::{
+    BackendError, BackendInfo, OptionKind, OptionSpec, OutputReader, RunRequest, TestBackend,
+};
 use runner_core::facts::Project;
 use runner_core::plan::Plan;
 
@@ -26,7 +28,14 @@ pub const NAME: &str = "pytest-events";
 
 impl TestBackend for PytestEvents {
     fn info(&self) -> BackendInfo {
-        pytest_base::info(NAME)
+        let mut info = pytest_base::info(NAME);
+        info.options.push(OptionSpec {
+            name: plan::WARM.to_owned(),
+            kind: OptionKind::Bool,
+            about: "`false`: never run tests in a process that was started before they were asked for"
+                .to_owned(),
+        });
+        info
     }
 
     fn plan(&self, request: &RunRequest, project: &Project) -> Result<Plan, BackendError> {

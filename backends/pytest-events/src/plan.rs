@@ -1,9 +1,12 @@
 //! pytest's command lines with the reporter loaded.
 
-use pytest_base::base_plan;
-use runner_core::backend::{BackendError, RunRequest};
+use std::collections::BTreeMap;
+
+use pytest_base::{base_plan, option_words};
+use runner_core::backend::{BackendError, Filters, Mode, RunRequest};
 use runner_core::facts::Project;
-use runner_core::plan::{Artifact, Dump, Plan, ScratchFile};
+use runner_core::plan::{Artifact, Dump, Park, Plan, ScratchFile};
+use runner_core::selector::Selection;
 
 /// The reporter's module name, which is also its file's.
 const MODULE: &str = "qaas_reporter";
@@ -23,6 +26,17 @@ const STACK_PREFIX: &str = "stack-";
 /// Must be what `reporter.py` registers.
 const FROM_RTMAX: u8 = 3;
 
+/// What makes a pytest wait, beside the reporter.
+const PARK_MODULE: &str = "qaas_park";
+
+/// Tells the reporter to have pytest wait. It removes the variable at once.
+const PARK_MARKER: &str = "QAAS_PARK";
+
+/// The suite's option that switches it off.
+pub(crate) const WARM: &str = "warm";
+
+const PARK: &str = include_str!("park.py");
+
 const REPORTER: &str = include_str!("reporter.py");
 
 pub(crate) fn plan(request: &RunRequest, project: &Project) -> Result<Plan, BackendError> {
@@ -37,7 +51,16 @@ pub(crate) fn plan(request: &RunRequest, project: &Project) -> Result<Plan, Back
         path: request.scratch.join(PHASE),
     });
     let folder = request.scratch.join(FOLDER).to_string_lossy().into_owned();
+    let park = park(request);
+    if park.is_some() {
+        plan.files.push(ScratchFile {
+            path: format!("{FOLDER}/{PARK_MODULE}.py").into(),
+            contents: PARK.to_owned(),
+        });
+    }
+    let lone = plan.steps.len() == 1;
     for step in &mut plan.steps {
+        step.park = park.clone().filter(|_| lone);
         step.channel = true;
         step.env.insert(
             MARKER.to_owned(),
@@ -51,6 +74,33 @@ pub(crate) fn plan(request: &RunRequest, project: &Project) -> Result<Plan, Back
         });
     }
     Ok(plan)
+}
+
+/// What a pytest is started with that waits for a selection: what every run of the suite has. The expressions of `-k` and
+/// `-m` and the number of failures to stop after mean nothing before the tests are collected, so they may come later;
+/// everything else that pytest could be told makes another start of it.
+fn park(request: &RunRequest) -> Option<Park> {
+    let warm = request.options.get(WARM).and_then(serde_json::Value::as_bool);
+    let filters = &request.filters;
+    let usual = request.mode == Mode::Run && filters.workers.is_none() && filters.extra_args.is_empty();
+    if warm == Some(false) || !usual {
+        return None;
+    }
+    let any = RunRequest {
+        selection: Selection::default(),
+        paths: Vec::new(),
+        filters: Filters::default(),
+        ..request.clone()
+    };
+    // No file: should pytest not wait, it has nothing to run.
+    let nothing = request.scratch.join("nothing-was-ordered");
+    let last = ["-p", MODULE].map(str::to_owned);
+    let mut args = option_words(&any, &last);
+    args.push(nothing.to_string_lossy().into_owned());
+    Some(Park {
+        args,
+        env: BTreeMap::from([(PARK_MARKER.to_owned(), "1".to_owned())]),
+    })
 }
 
 #[cfg(test)]
@@ -89,6 +139,8 @@ mod tests {
     #[test]
     fn the_reporter_and_the_plan_agree_on_names() {
         assert!(REPORTER.contains(&format!("os.environ.pop(\"{MARKER}\"")));
+        assert!(REPORTER.contains(&format!("os.environ.pop(\"{PARK_MARKER}\"")));
+        assert!(REPORTER.contains(&format!("import {PARK_MODULE}")));
         assert!(REPORTER.contains(&format!("signal.SIGRTMAX - {FROM_RTMAX}")));
         assert!(REPORTER.contains(&format!("\"{STACK_PREFIX}%d\"")));
         assert!(REPORTER.contains(&format!("os.path.join(SCRATCH, \"{PHASE}\")")));
@@ -96,7 +148,9 @@ mod tests {
 
     #[test]
     fn pytest_must_not_rewrite_the_reporter() {
-        let docstring = REPORTER.split("\"\"\"").nth(1).unwrap();
-        assert!(docstring.contains("PYTEST_DONT_REWRITE"));
+        for module in [REPORTER, PARK] {
+            let docstring = module.split("\"\"\"").nth(1).unwrap();
+            assert!(docstring.contains("PYTEST_DONT_REWRITE"));
+        }
     }
 }

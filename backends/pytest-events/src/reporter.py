@@ -76,18 +76,19 @@ def take_channel():
     nonce = os.environ.pop("QAAS_REPORTER", None)
     try:
         if nonce is None or not stat.S_ISSOCK(os.fstat(0).st_mode):
-            return None
-        send = guarded(high_fd(0))
+            return None, None
+        fd = high_fd(0)
+        send = guarded(fd)
         null = os.open(os.devnull, os.O_RDONLY)
         os.dup2(null, 0)
         os.close(null)
     except OSError:
-        return None
+        return None, None
     nonce, _, step = nonce.partition(" ")
     python = "%d.%d.%d" % sys.version_info[:3]
     hello = {"e": "hello", "nonce": nonce, "step": step, "pid": os.getpid(), "pytest": pytest.__version__, "python": python}
     send(encode(hello).encode() + b"\n")
-    return send
+    return send, fd
 
 
 def stack_file(folder):
@@ -121,9 +122,20 @@ def phase_byte(path):
         return bytearray(1)
 
 
-CHANNEL = take_channel()
+CHANNEL, CHANNEL_FD = take_channel()
 if CHANNEL:
     stack_file(SCRATCH)
+
+PARK = None
+if os.environ.pop("QAAS_PARK", None) is not None:
+    import qaas_park  # beside this file
+
+    PARK = qaas_park.Park(CHANNEL_FD, CHANNEL)
+    del qaas_park
+
+    def pytest_addoption(parser, pluginmanager):
+        PARK.watch(parser, pluginmanager)
+
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -133,6 +145,8 @@ def pytest_load_initial_conftests():
     Not earlier: xdist freezes `sys.path` when it is loaded itself and needs ours there, because its workers are
     started with the same `-p` and die of a plug-in that they cannot import.
     """
+    if PARK and not PARK.resumed:
+        PARK.refuse("it was not parked: pytest starts in another way")
     sys.path[:] = [entry for entry in sys.path if entry != HERE]
     first, _, rest = os.environ.get("PYTHONPATH", "").partition(os.pathsep)
     if first == HERE:

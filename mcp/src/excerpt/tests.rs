@@ -553,6 +553,8 @@ fn messages_of_repeats_beyond_the_first_are_counted() {
         passed: 0,
         failed: 20,
         flake_rate: 0.0,
+        flake_interval: [0.0, 0.161],
+        would_show: Vec::new(),
         majority_outcome: run_single::SingleOutcome::Finished(Outcome::Failed),
         outcomes: Vec::new(),
         counts: BTreeMap::new(),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use runner_core::backend::Need;
+use runner_core::plan::Start;
 use runner_core::registry::Registry;
 use runner_core::report::Report;
 
@@ -20,6 +21,10 @@ pub struct EnvironmentFacts {
     pub versions: BTreeMap<String, String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub python: Option<PythonFacts>,
+    /// Whether the tests were run by a process that was waiting in its start-up (`warm`) or by a new one (`cold`), and why.
+    /// Left out before that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<StartFacts>,
     /// Command line of the first step.
     pub argv: Vec<String>,
     /// Backends that were preferred but could not be used, each with the reason.
@@ -31,6 +36,34 @@ pub struct EnvironmentFacts {
     /// What confined the processes. Left out when all went well.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub confinement: BTreeMap<String, String>,
+}
+
+/// How the processes of a run were started.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StartFacts {
+    /// Of the last iteration that began.
+    pub how: Start,
+    pub why: String,
+    /// How many of the iterations were run by a process that was waiting. Left out of a run with one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warm: Option<usize>,
+}
+
+impl StartFacts {
+    fn of(report: &Report) -> Option<Self> {
+        let starts: Vec<&(Start, String)> = report
+            .iterations
+            .iter()
+            .filter_map(|iteration| iteration.start.as_ref())
+            .collect();
+        let (how, why) = starts.last()?;
+        let warm = starts.iter().filter(|(how, _)| *how == Start::Warm).count();
+        Some(Self {
+            how: *how,
+            why: why.clone(),
+            warm: (report.facts.iterations > 1).then_some(warm),
+        })
+    }
 }
 
 /// The interpreter, and why this one.
@@ -66,6 +99,7 @@ impl EnvironmentFacts {
             coverage_backend: facts.coverage_backend.clone(),
             versions: versions(report, registry),
             python,
+            start: StartFacts::of(report),
             argv: facts.argv.clone(),
             passed_over: facts.passed_over.clone(),
             dropped_variables: if trouble {

@@ -16,11 +16,15 @@ mod lines;
 #[cfg(target_os = "linux")]
 mod linux;
 mod output;
+#[cfg(target_os = "linux")]
+mod parking;
 mod peer;
 #[cfg(any(not(target_os = "linux"), test))]
 mod portable;
 mod session;
 mod stdio;
+#[cfg(not(target_os = "linux"))]
+mod unparked;
 mod view;
 
 use std::collections::BTreeMap;
@@ -34,9 +38,13 @@ use tokio::time::Instant;
 pub use cancel::Cancel;
 pub use capture::Captured;
 pub use guard::guard_memory;
+#[cfg(target_os = "linux")]
+pub use linux::{Parked, Resumed};
 pub use peer::{Peer, PeerExit, PeerOutput};
 pub use session::{Session, SessionExit};
 pub use stdio::private_stdio;
+#[cfg(not(target_os = "linux"))]
+pub use unparked::{Parked, Resumed};
 pub use view::{View, ViewContents, ViewFile};
 
 use runner_core::plan::{Dump, StepExit, Stream};
@@ -51,7 +59,7 @@ pub struct Supervisor {
 }
 
 /// One process to run, with everything it may depend on.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Job {
     /// For [`StepExit::step`].
     pub name: String,
@@ -133,6 +141,18 @@ pub enum ProcessError {
     View { root: PathBuf, source: std::io::Error },
     #[error("the supervising process did not answer as expected: {what}")]
     Supervisor { what: String },
+    /// A job that was to wait in its own start-up does not: why.
+    #[error("{why}")]
+    NotParked { why: String },
+}
+
+/// What a parked job is told when it is to go on.
+#[derive(Clone, Debug)]
+pub struct Resume {
+    /// The arguments that it is to have, without the program: in place of those that it was started with.
+    pub args: Vec<String>,
+    /// Monotonic. `None`: no limit.
+    pub deadline: Option<Instant>,
 }
 
 /// Called with all complete lines that one read brought. While it works nothing is read, so it must be quick.
@@ -146,6 +166,24 @@ impl Supervisor {
         return linux::run(self, job, cancel, sink).await;
         #[cfg(not(target_os = "linux"))]
         return portable::run(job, cancel, sink).await;
+    }
+
+    /// Starts a job that stops by itself inside its own start-up and waits there for [`Parked::resume`]: under the same
+    /// supervision, in the same environment and with the same streams as if it had been run. It has a channel, over which
+    /// it says that it waits (the words are in `parking.rs`). Its deadline begins when it goes on.
+    ///
+    /// # Errors
+    /// If it does not wait within that time: it says that it will not, it ended, or the system cannot do this.
+    pub async fn park(&self, job: Job, within: Duration) -> Result<Parked, ProcessError> {
+        #[cfg(target_os = "linux")]
+        return linux::park(self, job, within).await;
+        #[cfg(not(target_os = "linux"))]
+        {
+            let _ = (job, within);
+            return Err(ProcessError::NotParked {
+                why: "no process is parked on this system".to_owned(),
+            });
+        }
     }
 
     /// The same for a job whose streams are open already: [`Job::channel`] says only that it has a standard input.

@@ -90,6 +90,26 @@ pub(super) fn open(job: &Job) -> Result<(Output, ChildEnds), ProcessError> {
     Ok((output, ends))
 }
 
+/// The same for a job that waits for an order, and the server's half of its channel to give it through.
+#[cfg(target_os = "linux")]
+pub(super) fn open_to_order(job: &Job) -> Result<(Output, ChildEnds, UnixStream), ProcessError> {
+    let broken = |source: io::Error| ProcessError::Supervisor {
+        what: format!("no channel could be made: {source}"),
+    };
+    let (output, ends) = open(&Job {
+        channel: false,
+        ..job.clone()
+    })?;
+    let (ours, theirs) = channel().map_err(broken)?;
+    let order = ours.try_clone().map_err(broken)?;
+    let channel = Source::new(ours.into(), Stream::Channel).map_err(broken)?;
+    let ends = ChildEnds {
+        stdin: Some(theirs),
+        ..ends
+    };
+    Ok((Output { channel, ..output }, ends, order))
+}
+
 /// Both ends of a peer's streams, and its standard error for whoever watches it.
 pub(super) struct PeerEnds {
     /// Not blocking.
@@ -168,12 +188,20 @@ fn pipe(stream: Stream) -> io::Result<(Source, OwnedFd)> {
 }
 
 fn socket() -> io::Result<(Source, OwnedFd)> {
-    let (ours, theirs) = UnixStream::pair()?;
+    let (ours, theirs) = channel()?;
     ours.shutdown(Shutdown::Write)?;
+    Ok((Source::new(ours.into(), Stream::Channel)?, theirs))
+}
+
+/// Both ends of an event channel, ours and the job's.
+fn channel() -> io::Result<(UnixStream, OwnedFd)> {
+    let (ours, theirs) = UnixStream::pair()?;
     // A socket pair holds little before its writer has to wait. Bounded by the system, so best effort.
-    let _ = rustix::net::sockopt::set_socket_send_buffer_size(&theirs, ROOM);
-    let _ = rustix::net::sockopt::set_socket_recv_buffer_size(&ours, ROOM);
-    Ok((Source::new(ours.into(), Stream::Channel)?, theirs.into()))
+    for end in [&ours, &theirs] {
+        let _ = rustix::net::sockopt::set_socket_send_buffer_size(end, ROOM);
+        let _ = rustix::net::sockopt::set_socket_recv_buffer_size(end, ROOM);
+    }
+    Ok((ours, theirs.into()))
 }
 
 impl Output {

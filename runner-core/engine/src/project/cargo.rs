@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
+use super::settings_file::read_small;
 use super::skip;
-use super::suites::read_small;
 use crate::environment::Environment;
 use runner_core::facts::{Cargo, CargoPackage, CargoTarget};
 

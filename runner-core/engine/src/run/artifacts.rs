@@ -1,25 +1,15 @@
 //! The files a plan leaves behind: which are there, and which of them this run wrote.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
+use super::mark::Mark;
 use runner_core::plan::{Artifact, ArtifactState, Artifacts};
 
 /// Larger files are not read, in bytes.
 const LARGEST: u64 = 256 * 1024 * 1024;
-
-/// What tells whether a file was written since: never a clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Mark {
-    #[cfg(unix)]
-    place: (u64, u64),
-    #[cfg(unix)]
-    changed: (i64, i64),
-    written: Option<std::time::SystemTime>,
-    length: u64,
-}
 
 /// The planned files as they were before the first step.
 #[derive(Debug, Default)]
@@ -29,7 +19,7 @@ impl Before {
     pub(super) fn look(artifacts: &[Artifact]) -> Self {
         let marks = artifacts.iter().filter_map(|artifact| {
             let metadata = fs::symlink_metadata(&artifact.path).ok()?;
-            Some((artifact.name.clone(), mark(&metadata)))
+            Some((artifact.name.clone(), Mark::of(&metadata)))
         });
         Self(marks.collect())
     }
@@ -53,7 +43,7 @@ impl Before {
             Ok(metadata) if !metadata.is_file() => {
                 return ArtifactState::Unusable("is not a regular file".to_owned());
             }
-            Ok(metadata) if self.0.get(&artifact.name) == Some(&mark(&metadata)) => {
+            Ok(metadata) if self.0.get(&artifact.name) == Some(&Mark::of(&metadata)) => {
                 return ArtifactState::Stale;
             }
             Ok(_) => {}
@@ -99,19 +89,6 @@ fn open(path: &Path) -> std::io::Result<File> {
 #[cfg(not(unix))]
 fn open(path: &Path) -> std::io::Result<File> {
     File::open(path)
-}
-
-fn mark(metadata: &Metadata) -> Mark {
-    #[cfg(unix)]
-    use std::os::unix::fs::MetadataExt;
-    Mark {
-        #[cfg(unix)]
-        place: (metadata.dev(), metadata.ino()),
-        #[cfg(unix)]
-        changed: (metadata.ctime(), metadata.ctime_nsec()),
-        written: metadata.modified().ok(),
-        length: metadata.len(),
-    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,5 @@
 //! One execution of a plan: files laid, steps in order, lines read as they come, the books closed.
 
-use std::fs;
-use std::io;
-use std::path::{Component, Path};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -12,20 +9,12 @@ use super::output::Output;
 use super::prepare::Prepared;
 use super::reading::Reading;
 use super::record::Record;
+use super::spare::{Ready, Spare};
 use super::{Engine, RunSpec, blocking};
-use crate::policy::Caller;
-use crate::store::remove_tree;
-use process::{Cancel, Job, JobExit, ProcessError, View};
+use process::{Cancel, JobExit, ProcessError, Resume, Resumed, View};
 use runner_core::event::{Ending, EndingKind, ExitMeaning, RunEvent, StopReason};
-use runner_core::plan::{Artifacts, Plan, StdoutUse, Step, StepExit, Stream};
+use runner_core::plan::{Artifacts, Start, Step, StepExit, Stream};
 use runner_core::report::{Iteration, Report};
-
-/// From the interrupt to SIGKILL when a time limit has passed and the suite says nothing.
-const GRACE: Duration = Duration::from_secs(2);
-/// The same after a cancel, a client that went away, or a signal.
-const CANCEL_GRACE: Duration = Duration::from_millis(500);
-/// For the fixtures of a person's run, after Ctrl-C; a second one ends it at once.
-const PERSONS_GRACE: Duration = Duration::from_secs(5);
 
 /// A point in time, and the limit that led to it.
 #[derive(Clone, Copy, Debug)]
@@ -74,25 +63,38 @@ struct Steps {
     ended: Option<StopReason>,
 }
 
+/// Why a step was started as it was.
+const WAITED: &str = "a process was waiting in its start-up";
+const LATER: &str = "a later step of the same run";
+
 /// What [`JobExit`] says of steps that were ended since their reader was lost.
 const NOBODY_READS: &str = "it was ended: its output could not be understood any more";
 
 impl IterationRun<'_> {
     /// Runs it to its end. `Done` if nothing but the tests themselves decided how it went.
-    pub(super) async fn run(&self, record: &mut Record<'_>) -> StopReason {
+    /// `spare`: a process that may be waiting for just this, or why there is none.
+    pub(super) async fn run(&self, spare: Result<Spare, String>, record: &mut Record<'_>) -> StopReason {
         let started = Instant::now();
         let plan = &self.prepared.plan;
         record.emit(RunEvent::IterationStarted {
             iteration: self.number,
         });
-        let laid = blocking(|| Ok((self.lay_files(plan)?, self.lay_view()?)));
-        let (before, view) = match laid {
-            Ok(laid) => laid,
+        let spare = self.ready(spare).await;
+        if spare.is_err()
+            && let Err(cause) = blocking(|| self.prepared.lay_files())
+        {
+            return cause;
+        }
+        let view = match blocking(|| self.lay_view()) {
+            Ok(view) => view,
             Err(cause) => return cause,
         };
+        let before = blocking(|| Before::look(&plan.artifacts));
         let mut reading = Reading::new(self.spec, &self.prepared.request, self.prepared.owners.clone());
         let mut output = Output::default();
-        let steps = self.steps(view.as_ref(), &mut reading, &mut output, record).await;
+        let steps = self
+            .steps((spare, view.as_ref()), &mut reading, &mut output, record)
+            .await;
         let ended = steps.ended;
         let given_up = blocking(|| {
             let mut files = before.collect(&plan.artifacts);
@@ -151,42 +153,12 @@ impl IterationRun<'_> {
         (ending, unanswered)
     }
 
-    /// Empties the plan's folder, lays its files, and looks at what may be taken for this run's reports.
-    fn lay_files(&self, plan: &Plan) -> Result<Before, StopReason> {
-        let folder = &self.prepared.request.scratch;
-        let lay = || -> io::Result<Before> {
-            remove_tree(folder)?;
-            fs::create_dir(folder)?;
-            for file in &plan.files {
-                let inside = file
-                    .path
-                    .components()
-                    .all(|part| matches!(part, Component::Normal(_)));
-                if !inside {
-                    return Err(io::Error::other(format!(
-                        "{} is outside the scratch",
-                        file.path.display()
-                    )));
-                }
-                let path = folder.join(&file.path);
-                path.parent().map_or(Ok(()), fs::create_dir_all)?;
-                fs::write(&path, &file.contents)?;
-            }
-            Ok(Before::look(&plan.artifacts))
-        };
-        lay().map_err(|error| StopReason::Failed {
-            code: "no_scratch".to_owned(),
-            message: format!("the run's own files could not be written: {error}"),
-            hint: None,
-        })
-    }
-
     /// Lays what the view of this iteration shows. All its steps see what the earlier ones wrote.
     fn lay_view(&self) -> Result<Option<View>, StopReason> {
         let Some(contents) = &self.spec.view else {
             return Ok(None);
         };
-        let folder = self.prepared.scratch.path().join(format!("v{}", self.number));
+        let folder = self.prepared.seat.scratch().join(format!("v{}", self.number));
         let view = View::lay(contents, &folder);
         view.map(Some)
             .map_err(|error| no_view(&format!("its files could not be laid: {error}")))
@@ -196,12 +168,13 @@ impl IterationRun<'_> {
     /// limit or a cancel.
     async fn steps(
         &self,
-        view: Option<&View>,
+        (spare, view): (Result<Ready, String>, Option<&View>),
         reading: &mut Reading,
         output: &mut Output,
         record: &mut Record<'_>,
     ) -> Steps {
         let mut steps = Steps::default();
+        let mut spare = Some(spare);
         for (index, step) in self.prepared.plan.steps.iter().enumerate() {
             let all_well = steps.exits.iter().all(|(_, exit)| exit.code == Some(0));
             if !all_well && !step.always {
@@ -213,7 +186,17 @@ impl IterationRun<'_> {
                 });
                 break;
             }
-            let ran = self.step((index, step, view), reading, output, record).await;
+            let first = spare.take().unwrap_or_else(|| Err(LATER.to_owned()));
+            let resumed = match self.start(step, first, record).await {
+                Ok(resumed) => resumed,
+                Err(cause) => {
+                    steps.ended = Some(cause);
+                    break;
+                }
+            };
+            let ran = self
+                .step((index, step, view), resumed, reading, output, record)
+                .await;
             let lost = reading.is_lost();
             let (exit, ended) = match ran {
                 Ok(mut exited) => {
@@ -247,14 +230,58 @@ impl IterationRun<'_> {
         steps
     }
 
+    /// The spare if its process waits for exactly the first step, and nothing that it is made of has changed.
+    async fn ready(&self, spare: Result<Spare, String>) -> Result<Ready, String> {
+        let spare = spare?;
+        tokio::select! {
+            ready = spare.ready() => ready,
+            // The run ends before anything starts.
+            () = self.cancel.asked() => Err("it was cancelled".to_owned()),
+        }
+    }
+
+    /// Has a waiting process go on, if there is one that does. Says how the step was started.
+    async fn start(
+        &self,
+        step: &Step,
+        spare: Result<Ready, String>,
+        record: &mut Record<'_>,
+    ) -> Result<Option<Resumed>, StopReason> {
+        let resume = Resume {
+            args: step.args.clone(),
+            deadline: self.deadline.map(|deadline| deadline.at),
+        };
+        let (resumed, why) = match spare {
+            Err(why) => (None, why),
+            Ok(ready) => match ready.resume(&resume).await {
+                Ok(resumed) => (Some(resumed), WAITED.to_owned()),
+                Err(why) => {
+                    blocking(|| self.prepared.lay_files())?;
+                    (None, why)
+                }
+            },
+        };
+        record.emit(RunEvent::StepStarted {
+            iteration: self.number,
+            step: step.name.clone(),
+            start: if resumed.is_some() {
+                Start::Warm
+            } else {
+                Start::Cold
+            },
+            why,
+        });
+        Ok(resumed)
+    }
+
     async fn step(
         &self,
         (index, step, view): (usize, &Step, Option<&View>),
+        resumed: Option<Resumed>,
         reading: &mut Reading,
         output: &mut Output,
         record: &mut Record<'_>,
     ) -> Result<JobExit, ProcessError> {
-        let job = self.job(step, view);
         let number = self.number;
         let own = Cancel::new();
         let mut sink = |stream: Stream, lines: Vec<String>| {
@@ -267,50 +294,18 @@ impl IterationRun<'_> {
                 own.ask("qaas");
             }
         };
+        let work = async {
+            if let Some(resumed) = resumed {
+                return resumed.run(&own, &mut sink).await;
+            }
+            let deadline = self.deadline.map(|deadline| deadline.at);
+            let job = self.prepared.job(self.spec, step, deadline, view);
+            self.engine.supervisor.run(job, &own, &mut sink).await
+        };
         tokio::select! {
-            exited = self.engine.supervisor.run(job, &own, &mut sink) => exited,
+            exited = work => exited,
             never = self.cancel.pass_on(&own) => match never {},
         }
-    }
-
-    fn job(&self, step: &Step, view: Option<&View>) -> Job {
-        let words = step.launcher.iter().chain(&step.args).map(Into::into);
-        Job {
-            name: step.name.clone(),
-            argv: std::iter::once(step.program.clone().into_os_string())
-                .chain(words)
-                .collect(),
-            env: self.prepared.environment.for_step(step),
-            cwd: step.cwd.clone(),
-            channel: step.channel,
-            stdout_file: self.stdout_file(step).map(Path::to_owned),
-            deadline: self.deadline.map(|deadline| deadline.at),
-            grace: self.spec.suite.grace.unwrap_or(GRACE),
-            interrupt: true,
-            cancel_grace: self.cancel_grace(),
-            on_deadline: step.on_deadline.clone(),
-            limits: self.spec.suite.limits,
-            view: view.cloned(),
-        }
-    }
-
-    /// A person who interrupts is there to see fixtures torn down, and to interrupt again; others wait for the answer.
-    fn cancel_grace(&self) -> Duration {
-        match self.spec.policy.caller {
-            Caller::Person => self.spec.suite.grace.unwrap_or(PERSONS_GRACE),
-            Caller::Agent => CANCEL_GRACE,
-        }
-    }
-
-    fn stdout_file(&self, step: &Step) -> Option<&Path> {
-        let StdoutUse::File(name) = &step.stdout else {
-            return None;
-        };
-        let planned = self.prepared.plan.artifacts.iter();
-        planned
-            .filter(|artifact| artifact.name == *name)
-            .map(|artifact| artifact.path.as_path())
-            .next()
     }
 
     fn ended_by_us(&self, exit: &StepExit) -> Option<StopReason> {
@@ -357,7 +352,7 @@ fn not_run(
         ProcessError::Start { .. } => ("no_program", None),
         ProcessError::WorkingFolder { .. } => ("bad_cwd", None),
         ProcessError::View { .. } => (NO_VIEW, None),
-        ProcessError::Supervisor { .. } => (
+        ProcessError::Supervisor { .. } | ProcessError::NotParked { .. } => (
             "supervision",
             Some("run it again; `qaas doctor` checks the supervision"),
         ),

@@ -1,15 +1,20 @@
-//! Runs what a `RunSpec` says: owns order, limits, status and the cleaning of strings. One async function for every caller.
+//! Runs orders: owns order, limits, status and the cleaning of strings. One async function for every caller.
 
 mod artifacts;
 pub mod clean;
 mod deadline;
 mod environment;
 mod iteration;
+mod mark;
 mod output;
 mod prepare;
 mod reading;
 mod record;
+mod seat;
+mod spare;
+mod spares;
 
+use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -29,6 +34,8 @@ use self::deadline::RunDeadline;
 use self::iteration::{Deadline, IterationRun};
 use self::prepare::Prepared;
 use self::record::Record;
+use self::spare::{IN_A_VIEW, Spare};
+use self::spares::{Ahead, Spares};
 use crate::config::{Env, Suite};
 use crate::environment::Environment;
 use crate::policy::Policy;
@@ -107,6 +114,9 @@ impl RunSpec {
     }
 }
 
+/// Why no process waits.
+const NOT_AHEAD: &str = "nothing is started ahead of time here";
+
 /// Called with every event of a run, in order, strings already clean, and with the run's report, that event included:
 /// whoever looks on has nothing to fold. Must be quick: it is called between reading and storing, and nobody else can
 /// look at the report meanwhile.
@@ -120,9 +130,33 @@ pub struct Engine {
     pub store: Option<Store>,
     pub environment: Arc<Environment>,
     slots: Arc<tokio::sync::Semaphore>,
+    ahead: Ahead,
+}
+
+/// How many processes are on their way for the next iterations while one runs, at most.
+const MOST_AHEAD: usize = 4;
+
+/// One iteration to come: what to run, and a process that may be waiting for it, or why there is none.
+struct Turn {
+    prepared: Arc<Prepared>,
+    spare: Result<Spare, String>,
 }
 
 impl Engine {
+    /// From now on, while one iteration of a run works, the processes of the next ones are started and wait.
+    #[must_use]
+    pub fn starting_ahead(mut self) -> Self {
+        self.ahead = Ahead::SameRun;
+        self
+    }
+
+    /// From now on a process is kept waiting for the next run of the same kind too. For servers.
+    #[must_use]
+    pub fn keeping_spares(mut self) -> Self {
+        self.ahead = Ahead::Kept(Spares::default());
+        self
+    }
+
     /// `slots`: how many runs go at once.
     pub fn new(supervisor: Supervisor, store: Option<Store>, environment: Environment, slots: usize) -> Self {
         Self {
@@ -130,10 +164,11 @@ impl Engine {
             store,
             environment: Arc::new(environment),
             slots: Arc::new(tokio::sync::Semaphore::new(slots.max(1))),
+            ahead: Ahead::Never,
         }
     }
 
-    /// Carries out a spec. Always ends with one final event, and a report that is the fold of what the sink saw; it
+    /// Carries out an order. Always ends with one final event, and a report that is the fold of what the sink saw; it
     /// grows in `report`, which must be new.
     /// `run_id` is made by [`new_run_id`]. The first event comes before the run waits for its slot, so a report without
     /// an iteration is a queued run.
@@ -168,8 +203,10 @@ impl Engine {
         let whole = |limit: Option<Duration>| limit.and_then(|limit| Deadline::after(limit, Duration::ZERO));
         let limit = sooner(whole(spec.timeout), whole(spec.total_timeout));
         until.deadline(limit.map(|limit| limit.at));
+        let spare = self.spare(spec).await;
+        let seat = spare.as_ref().ok().map(|spare| spare.seat.clone());
         let prepared = blocking(|| {
-            let prepared = self.prepare(spec, &mut facts, &until);
+            let prepared = self.prepare(spec, &mut facts, &until, seat);
             // What was refused is no run: the last one stays the last one.
             let refused = matches!(&prepared, Err(StopReason::Failed { code, .. }) if code == UNSUPPORTED);
             record.begin(facts, self.store.as_ref().filter(|_| !refused));
@@ -182,7 +219,7 @@ impl Engine {
             by: cancel.by().to_owned(),
         };
         let prepared = match prepared {
-            Ok(prepared) => prepared,
+            Ok(prepared) => Arc::new(prepared),
             Err(_) if cancel.is_asked() => return cancelled(),
             Err(cause) => return overdue(cause, limit),
         };
@@ -192,15 +229,22 @@ impl Engine {
             () = cancel.asked() => return cancelled(),
             slot = self.slots.acquire() => slot.expect("the slots are never closed"),
         };
-        let cause = self
-            .iterate(spec, &prepared, cancel, (&until, used), record)
-            .await;
+        let first = Turn {
+            spare: spare.and_then(|spare| spare.fits(spec, &prepared)),
+            prepared: Arc::clone(&prepared),
+        };
+        let cause = self.iterate(spec, first, cancel, (&until, used), record).await;
         blocking(|| {
             let failed = |report: &Report| report.iterations.iter().any(Iteration::has_failures);
             if spec.policy.private_folders && record.report().look(failed) {
-                record.keep_temporary_files(&prepared.tmp());
+                record.keep_temporary_files(&prepared.seat.tmp());
             }
             drop(prepared);
+            if let Ahead::Kept(spares) = &self.ahead
+                && !cancel.is_asked()
+            {
+                spares.refill(self, spec);
+            }
         });
         cause
     }
@@ -210,14 +254,18 @@ impl Engine {
     async fn iterate(
         &self,
         spec: &RunSpec,
-        prepared: &Prepared,
+        first: Turn,
         cancel: &Cancel,
         (until, used): (&RunDeadline, Duration),
         record: &mut Record<'_>,
     ) -> StopReason {
+        let base = Arc::clone(&first.prepared);
+        let mut turns = VecDeque::from([first]);
+        let mut planned = 1;
+        let last = spec.iterations.max(1);
         let total = spec.total_timeout.and_then(|limit| Deadline::after(limit, used));
         let mut end = StopReason::Done;
-        for number in 1..=spec.iterations.max(1) {
+        for number in 1..=last {
             if cancel.is_asked() {
                 return StopReason::Cancelled {
                     by: cancel.by().to_owned(),
@@ -230,21 +278,65 @@ impl Engine {
             let own = spec.timeout.and_then(|limit| Deadline::after(limit, used));
             let deadline = sooner(own, total);
             until.deadline(deadline.map(|deadline| deadline.at));
+            let turn = turns.pop_front();
+            while planned < last && turns.len() < self.ahead() {
+                planned += 1;
+                turns.push_back(self.turn(spec, &base, planned));
+            }
+            let turn = turn.expect("a turn was planned for each iteration");
             let going = IterationRun {
                 engine: self,
                 spec,
-                prepared,
+                prepared: &turn.prepared,
                 cancel,
                 number,
                 deadline,
             };
-            match going.run(record).await {
+            match going.run(turn.spare, record).await {
                 StopReason::Done => {}
                 timed_out @ StopReason::TimedOut { .. } => end = timed_out,
                 stopped => return stopped,
             }
         }
         end
+    }
+
+    /// How many iterations are planned while one works: one where nothing is started ahead of time.
+    fn ahead(&self) -> usize {
+        if !self.ahead.within_runs() {
+            return 1;
+        }
+        std::thread::available_parallelism().map_or(1, |cores| cores.get().min(MOST_AHEAD))
+    }
+
+    /// A later iteration: in a seat of its own with a process on its way, or as the first one.
+    fn turn(&self, spec: &RunSpec, base: &Arc<Prepared>, number: u32) -> Turn {
+        let spare = if self.ahead.within_runs() {
+            blocking(|| self.spare_for(spec, base.seat.beside(number)))
+        } else {
+            Err(NOT_AHEAD.to_owned())
+        };
+        match spare {
+            Ok((prepared, spare)) => Turn {
+                prepared: Arc::new(prepared),
+                spare: Ok(spare),
+            },
+            Err(why) => Turn {
+                prepared: Arc::clone(base),
+                spare: Err(why),
+            },
+        }
+    }
+
+    /// The process that a server kept waiting for such an order, or why there is none.
+    async fn spare(&self, spec: &RunSpec) -> Result<Spare, String> {
+        match &self.ahead {
+            // What waits for other runs is left to them.
+            _ if spec.view.is_some() => Err(IN_A_VIEW.to_owned()),
+            Ahead::Kept(spares) => spares.take(spec).await,
+            Ahead::SameRun => Err("the first of its run".to_owned()),
+            Ahead::Never => Err(NOT_AHEAD.to_owned()),
+        }
     }
 
     fn redactor(&self, spec: &RunSpec) -> Option<Redactor> {

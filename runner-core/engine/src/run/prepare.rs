@@ -1,25 +1,39 @@
-//! From a spec to something that can be started: scratch, request, plan, environment, facts.
+//! From an order to something that can be started: scratch, request, plan, environment, facts.
 
+use std::fs;
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use super::deadline::RunDeadline;
 use super::environment::{ChildEnvironment, child_environment};
 use super::reading::StepOwners;
+use super::seat::Seat;
 use super::{Engine, RunSpec};
 use crate::clock;
+use crate::policy::Caller;
 use crate::run_id;
-use crate::store::{Scratch, StoreError};
+use crate::store::{Scratch, StoreError, remove_tree};
+use process::{Job, View};
 use runner_core::backend::{BackendError, Mode, RunRequest};
 use runner_core::event::StopReason;
 use runner_core::facts::RunFacts;
 use runner_core::panic::panic_text;
-use runner_core::plan::Plan;
+use runner_core::plan::{Plan, StdoutUse, Step};
 
-/// A spec, ready to be started.
+/// From the interrupt to SIGKILL when a time limit has passed and the suite says nothing.
+const GRACE: Duration = Duration::from_secs(2);
+/// The same after a cancel, a client that went away, or a signal.
+const CANCEL_GRACE: Duration = Duration::from_millis(500);
+/// For the fixtures of a person's run, after Ctrl-C; a second one ends it at once.
+const PERSONS_GRACE: Duration = Duration::from_secs(5);
+
+/// An order, ready to be started.
 pub(super) struct Prepared {
-    /// Gone with this value.
-    pub(super) scratch: Scratch,
+    pub(super) seat: Seat,
     pub(super) request: RunRequest,
     pub(super) plan: Plan,
     pub(super) owners: StepOwners,
@@ -27,14 +41,71 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    /// The folder of an agent's temporary files.
-    pub(super) fn tmp(&self) -> PathBuf {
-        tmp_in(self.scratch.path())
+    /// Empties the plan's folder and lays its files.
+    pub(super) fn lay_files(&self) -> Result<(), StopReason> {
+        let folder = &self.seat.folder;
+        let lay = || -> io::Result<()> {
+            remove_tree(folder)?;
+            fs::create_dir(folder)?;
+            for file in &self.plan.files {
+                let inside = file
+                    .path
+                    .components()
+                    .all(|part| matches!(part, Component::Normal(_)));
+                if !inside {
+                    return Err(io::Error::other(format!(
+                        "{} is outside the scratch",
+                        file.path.display()
+                    )));
+                }
+                let path = folder.join(&file.path);
+                path.parent().map_or(Ok(()), fs::create_dir_all)?;
+                fs::write(&path, &file.contents)?;
+            }
+            Ok(())
+        };
+        lay().map_err(|error| StopReason::Failed {
+            code: "no_scratch".to_owned(),
+            message: format!("the run's own files could not be written: {error}"),
+            hint: None,
+        })
     }
-}
 
-fn tmp_in(scratch: &Path) -> PathBuf {
-    scratch.join("t")
+    /// What `process` is to do for a step of the plan.
+    pub(super) fn job(
+        &self,
+        spec: &RunSpec,
+        step: &Step,
+        deadline: Option<Instant>,
+        view: Option<&View>,
+    ) -> Job {
+        Job {
+            name: step.name.clone(),
+            argv: step.argv().into_iter().map(Into::into).collect(),
+            env: self.environment.for_step(step),
+            cwd: step.cwd.clone(),
+            channel: step.channel,
+            stdout_file: self.stdout_file(step).map(Path::to_owned),
+            deadline,
+            grace: spec.suite.grace.unwrap_or(GRACE),
+            interrupt: true,
+            cancel_grace: cancel_grace(spec),
+            on_deadline: step.on_deadline.clone(),
+            limits: spec.suite.limits,
+            view: view.cloned(),
+        }
+    }
+
+    fn stdout_file(&self, step: &Step) -> Option<&Path> {
+        let StdoutUse::File(name) = &step.stdout else {
+            return None;
+        };
+        let planned = self.plan.artifacts.iter();
+        planned
+            .filter(|artifact| artifact.name == *name)
+            .map(|artifact| artifact.path.as_path())
+            .next()
+    }
 }
 
 impl Engine {
@@ -61,18 +132,38 @@ impl Engine {
         }
     }
 
-    /// Makes scratch and plan. Fills in what `facts` could not know.
+    /// Makes a plan in a seat that is there already, else in a new one. Fills in what `facts` could not know.
     pub(super) fn prepare(
         &self,
         spec: &RunSpec,
         facts: &mut RunFacts,
         until: &RunDeadline,
+        seat: Option<Seat>,
     ) -> Result<Prepared, StopReason> {
-        let scratch = self.scratch().map_err(|error| no_scratch(&error))?;
-        let private = spec.policy.private_folders.then(|| tmp_in(scratch.path()));
-        if let Some(tmp) = &private {
-            std::fs::create_dir(tmp).map_err(|source| no_scratch(&StoreError::unusable(tmp, &source)))?;
+        let seat = match seat {
+            Some(seat) => seat,
+            None => self.new_seat(spec).map_err(|error| no_scratch(&error))?,
+        };
+        let prepared = self.prepare_in(seat, spec, until)?;
+        let (plan, dropped) = (&prepared.plan, &prepared.environment.dropped);
+        facts.dropped_variables.clone_from(dropped);
+        if facts.interpreter.is_none() {
+            let python = spec.project.interpreter.as_ref();
+            let starts = |path: &Path| plan.steps.iter().any(|step| step.program == path);
+            facts.interpreter = python.filter(|python| starts(&python.path)).cloned();
         }
+        facts.argv = plan.steps.first().map(Step::argv).unwrap_or_default();
+        Ok(prepared)
+    }
+
+    /// Makes the environment and the plan of a run that works there.
+    pub(super) fn prepare_in(
+        &self,
+        seat: Seat,
+        spec: &RunSpec,
+        until: &RunDeadline,
+    ) -> Result<Prepared, StopReason> {
+        let private = spec.policy.private_folders.then(|| seat.tmp());
         let own_name = spec.project.name.as_deref();
         let environment = child_environment(
             &spec.policy,
@@ -81,30 +172,29 @@ impl Engine {
             own_name,
             private.as_deref(),
         );
-        facts.dropped_variables.clone_from(&environment.dropped);
-        let request = self.request(spec, &scratch, until);
+        let request = self.request(spec, &seat, until);
         let (plan, owners) = make_plan(spec, &request).map_err(|error| StopReason::Failed {
             code: error.code,
             message: error.message,
             hint: error.hint,
         })?;
-        if facts.interpreter.is_none() {
-            let python = spec.project.interpreter.as_ref();
-            let starts = |path: &Path| plan.steps.iter().any(|step| step.program == path);
-            facts.interpreter = python.filter(|python| starts(&python.path)).cloned();
-        }
-        facts.argv = plan
-            .steps
-            .first()
-            .map(runner_core::plan::Step::argv)
-            .unwrap_or_default();
         Ok(Prepared {
-            scratch,
+            seat,
             request,
             plan,
             owners,
             environment,
         })
+    }
+
+    /// A place for a run, with the folders that its policy wants.
+    pub(super) fn new_seat(&self, spec: &RunSpec) -> Result<Seat, StoreError> {
+        let seat = Seat::new(self.scratch()?);
+        if spec.policy.private_folders {
+            let tmp = seat.tmp();
+            fs::create_dir(&tmp).map_err(|source| StoreError::unusable(&tmp, &source))?;
+        }
+        Ok(seat)
     }
 
     /// In the state folder if there is a usable one, else in the system's temporary folder.
@@ -120,7 +210,7 @@ impl Engine {
         Scratch::temporary(named.unwrap_or(Path::new("/tmp")))
     }
 
-    fn request(&self, spec: &RunSpec, scratch: &Scratch, until: &RunDeadline) -> RunRequest {
+    fn request(&self, spec: &RunSpec, seat: &Seat, until: &RunDeadline) -> RunRequest {
         let own_cache = || {
             let stored = self.store.as_ref()?.cache_dir(&spec.project.root);
             stored.ok()
@@ -128,18 +218,26 @@ impl Engine {
         let cache_dir = spec
             .policy
             .private_folders
-            .then(|| own_cache().unwrap_or_else(|| scratch.path().join("c")));
+            .then(|| own_cache().unwrap_or_else(|| seat.scratch().join("c")));
         RunRequest {
             selection: spec.selection.clone(),
             options: spec.suite.options.clone(),
             paths: spec.suite.paths.clone(),
             filters: spec.filters.clone(),
             cache_dir,
-            nonce: run_id::random_word(16),
+            nonce: seat.nonce.clone(),
             waits: until.waits(),
             // The plan's own folder, emptied before each iteration.
-            ..RunRequest::new(spec.mode, &spec.cwd, scratch.path().join("w"))
+            ..RunRequest::new(spec.mode, &spec.cwd, &seat.folder)
         }
+    }
+}
+
+/// A person who interrupts is there to see fixtures torn down, and to interrupt again; others wait for the answer.
+fn cancel_grace(spec: &RunSpec) -> Duration {
+    match spec.policy.caller {
+        Caller::Person => spec.suite.grace.unwrap_or(PERSONS_GRACE),
+        Caller::Agent => CANCEL_GRACE,
     }
 }
 

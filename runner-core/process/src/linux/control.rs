@@ -33,6 +33,10 @@ pub(super) struct Task {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum ToSupervisor {
     Run(Box<Task>),
+    /// The job waited in its own start-up and goes on now: its time begins, and ends then.
+    GoOn {
+        deadline: Option<Duration>,
+    },
     /// End the job with grace.
     Stop,
     /// End the job at once.

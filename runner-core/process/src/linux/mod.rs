@@ -19,6 +19,7 @@ mod limits;
 mod link;
 mod lost;
 mod orphans;
+mod parked;
 mod proc;
 mod run;
 mod signal;
@@ -27,5 +28,7 @@ mod supervise;
 mod view;
 
 pub(super) use confine::describe;
+pub(super) use parked::park;
+pub use parked::{Parked, Resumed};
 pub(super) use run::{run, run_opened};
 pub(super) use supervise::main as supervise_main;

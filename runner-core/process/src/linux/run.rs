@@ -39,20 +39,11 @@ pub(crate) async fn run(
 pub(crate) async fn run_opened(
     supervisor: &Supervisor,
     job: Job,
-    (output, ends): (Output, ChildEnds),
+    opened: (Output, ChildEnds),
     cancel: &Cancel,
     sink: LineSink<'_>,
 ) -> Result<JobExit, ProcessError> {
-    let started = Instant::now();
-    let link = Link::start(supervisor, &ToSupervisor::Run(Box::new(task(&job))), ends).await?;
-    let mut watch = Watch {
-        backstop: job.deadline.map(|deadline| deadline + job.grace + BACKSTOP),
-        job,
-        link,
-        output,
-        started,
-        heard: SupervisorState::default(),
-    };
+    let mut watch = Watch::begin(supervisor, job, opened).await?;
     watch.listen(cancel, sink).await;
     watch.close(sink).await
 }
@@ -79,19 +70,46 @@ fn task(job: &Job) -> Task {
     }
 }
 
-struct Watch {
-    job: Job,
-    link: Link,
-    output: Output,
-    started: Instant,
-    heard: SupervisorState,
+/// One job being supervised.
+pub(super) struct Watch {
+    pub(super) job: Job,
+    pub(super) link: Link,
+    pub(super) output: Output,
+    pub(super) started: Instant,
+    pub(super) heard: SupervisorState,
     /// When the server gives the supervising process up.
-    backstop: Option<Instant>,
+    pub(super) backstop: Option<Instant>,
 }
 
 impl Watch {
+    /// Starts the job.
+    pub(super) async fn begin(
+        supervisor: &Supervisor,
+        job: Job,
+        (output, ends): (Output, ChildEnds),
+    ) -> Result<Self, ProcessError> {
+        let started = Instant::now();
+        let link = Link::start(supervisor, &ToSupervisor::Run(Box::new(task(&job))), ends).await?;
+        let mut watch = Self {
+            job,
+            link,
+            output,
+            started,
+            heard: SupervisorState::default(),
+            backstop: None,
+        };
+        watch.backstop = watch.latest();
+        Ok(watch)
+    }
+
+    /// When the supervising process must have ended the job for its deadline.
+    pub(super) fn latest(&self) -> Option<Instant> {
+        let deadline = self.job.deadline;
+        deadline.map(|deadline| deadline + self.job.grace + BACKSTOP)
+    }
+
     /// Until the supervising process has said its last word, is gone, or is given up.
-    async fn listen(&mut self, cancel: &Cancel, sink: LineSink<'_>) {
+    pub(super) async fn listen(&mut self, cancel: &Cancel, sink: LineSink<'_>) {
         let mut wake = interval_at(Instant::now() + WAKE, WAKE);
         wake.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut asked_at_once = false;
@@ -128,7 +146,7 @@ impl Watch {
     }
 
     /// `true` after the last word.
-    fn hear(&mut self, message: FromSupervisor) -> bool {
+    pub(super) fn hear(&mut self, message: FromSupervisor) -> bool {
         match message {
             FromSupervisor::Started { pid } => self.heard.pid = Some(pid),
             FromSupervisor::MainGone(exit) => {
@@ -149,7 +167,7 @@ impl Watch {
     }
 
     /// The account of it all. Sweeps if the supervising process cannot answer for its job.
-    async fn close(mut self, sink: LineSink<'_>) -> Result<JobExit, ProcessError> {
+    pub(super) async fn close(mut self, sink: LineSink<'_>) -> Result<JobExit, ProcessError> {
         if let Some((what, errno)) = self.heard.refused {
             self.link.reap(REAP).await;
             return Err(refusal(&self.job, what, io::Error::from_raw_os_error(errno)));

@@ -67,9 +67,7 @@ fn supervise() -> io::Result<()> {
         pid: pid.as_raw_nonzero().get(),
     });
     let run = Run {
-        deadline: task
-            .deadline
-            .map(|deadline| begun + deadline.saturating_sub(monotonic())),
+        deadline: task.deadline.map(until),
         children: Children {
             main: pid,
             begun,
@@ -334,6 +332,11 @@ impl Run {
     fn listen(&mut self) -> bool {
         match self.control.receive() {
             Post::Nothing | Post::Message(ToSupervisor::Run(_)) => false,
+            Post::Message(ToSupervisor::GoOn { deadline }) => {
+                self.children.begun = Instant::now();
+                self.deadline = deadline.map(until);
+                false
+            }
             Post::Message(ToSupervisor::Stop) | Post::ServerGone => {
                 self.stop();
                 false
@@ -370,6 +373,11 @@ impl Run {
             Phase::Terminating(before) => self.phase = Phase::Terminating(before.min(until)),
         }
     }
+}
+
+/// A point on the clock of [`monotonic`] as this process measures time.
+fn until(deadline: Duration) -> Instant {
+    Instant::now() + deadline.saturating_sub(monotonic())
 }
 
 fn timespec(duration: Duration) -> Timespec {

@@ -11,6 +11,7 @@ impl Cleaner {
         match event {
             // Made by the engine from what the caller gave; shown as it was started.
             RunEvent::Started(_) | RunEvent::IterationStarted { .. } => {}
+            RunEvent::StepStarted { why, .. } => self.text(why),
             RunEvent::Test { test, .. } => self.test(test),
             RunEvent::StepExited { exit, .. } => self.exit(exit),
             // The tail was cleaned line by line.
