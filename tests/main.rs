@@ -31,4 +31,5 @@ mod plugins;
 mod round_trip;
 mod trust;
 mod versions;
+mod warm;
 mod working_folder;

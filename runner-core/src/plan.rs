@@ -110,9 +110,10 @@ pub fn step_name(name: &str, number: usize) -> String {
 ///
 /// The program speaks over the step's channel, one line of JSON each: `{"parked": {"files": […]}}` when it waits, with the
 /// absolute paths of all that it was made of (if one of them changes, it is thrown away); then it reads one line
-/// `{"args": […]}`, the step's [`Step::args`]; then it answers `"resumed"`. Instead of either it may say
-/// `{"refused": "why"}` and end: the step is then started at once, as if there had been no such program. It must do
-/// nothing before it is resumed that a run would notice, and refuse wherever it is in doubt.
+/// `{"args": […]}`, the step's [`Step::args`]; then it answers `"resumed"` and, when it reads `"go"`, goes on; at the end of
+/// its input without that it ends. Instead of either word it may say `{"refused": "why"}` and end: the step is then started
+/// at once, as if there had been no such program. It must do nothing before it goes on that a run would notice, and refuse
+/// wherever it is in doubt.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct Park {
     /// In place of [`Step::args`]: those that are the same for every run of the suite.

@@ -133,10 +133,6 @@ if os.environ.pop("QAAS_PARK", None) is not None:
     PARK = qaas_park.Park(CHANNEL_FD, CHANNEL)
     del qaas_park
 
-    def pytest_addoption(parser, pluginmanager):
-        PARK.watch(parser, pluginmanager)
-
-
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests():

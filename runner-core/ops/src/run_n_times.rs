@@ -13,6 +13,7 @@ use super::definition::shared::{CWD, SUITE, TEST_ID, TIMEOUT};
 use super::definition::{Action, Argument, Called, Definition, Hints, Kind, Needs};
 use super::near::Listing;
 use super::perform::perform;
+use super::rate::{Power, power, wilson};
 use super::resolve::RunArguments;
 use super::rows::{round, warnings};
 use super::run_single::{self, Reading, SingleOutcome};
@@ -117,6 +118,10 @@ pub struct Answer {
     pub failed: u32,
     /// Share of the valid runs whose outcome differs from the majority's, 4 digits.
     pub flake_rate: f64,
+    /// Where the true rate lies, at 95 % (Wilson's interval), 4 digits: a few runs leave it wide.
+    pub flake_interval: [f64; 2],
+    /// How likely so many runs are to show a flake at all, for a few rates of it.
+    pub would_show: Vec<Power>,
     pub majority_outcome: SingleOutcome,
     /// One word for each run, in order.
     pub outcomes: Vec<SingleOutcome>,
@@ -228,6 +233,10 @@ pub(super) fn answer(workspace: &Workspace, report: &Report) -> Result<Answer, O
         passed: tally.passed,
         failed: tally.failed,
         flake_rate: round(disagree, 4),
+        flake_interval: wilson(tally.valid - most, tally.valid)
+            .unwrap_or([0.0, 1.0])
+            .map(|bound| round(bound, 4)),
+        would_show: power(tally.valid),
         majority_outcome: majority,
         counts: tally.counts,
         outcomes,
@@ -367,11 +376,16 @@ impl ToolAnswer for Answer {
         )];
         let majority = self.majority_outcome.as_str();
         if self.flake_rate == 0.0 {
-            sentences.push(format!("Stable ({majority})."));
+            let most = self.flake_interval[1] * 100.0;
+            sentences.push(format!(
+                "Stable ({majority}): the true flake rate is below {most:.0} % with 95 % confidence."
+            ));
         } else {
             let percent = self.flake_rate * 100.0;
             sentences.push(format!(
-                "FLAKY: {percent:.0} % of the runs disagree with the majority ({majority})."
+                "FLAKY: {percent:.0} % of the runs disagree with the majority ({majority}); 95 % interval {:.0} to {:.0} %.",
+                self.flake_interval[0] * 100.0,
+                self.flake_interval[1] * 100.0,
             ));
         }
         if self.valid < self.runs {

@@ -215,6 +215,12 @@ impl Output {
         }
     }
 
+    /// What the channel holds, without waiting.
+    #[cfg(target_os = "linux")]
+    pub(super) fn channel_now(&mut self) -> Vec<String> {
+        self.channel.read_now().0
+    }
+
     /// Whether nobody can write any more.
     #[cfg(any(not(target_os = "linux"), test))]
     pub(super) fn is_closed(&self) -> bool {

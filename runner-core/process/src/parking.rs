@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub(super) enum Word {
     /// It waits. `files`: what it was made of so far; should one of them change, it is not what it would be now.
     Parked { files: Vec<PathBuf> },
-    /// It goes on, as ordered.
+    /// It can go on as ordered, and does once it hears [`GO`].
     Resumed,
     /// It will not wait, or not go on: why.
     Refused(String),
@@ -27,6 +27,9 @@ impl Word {
         serde_json::from_str(line).ok()
     }
 }
+
+/// The last word to a job that can go on. Without it, it ends.
+pub(super) const GO: &str = "go";
 
 /// The one order: go on with these arguments.
 #[derive(Debug, Serialize)]

@@ -143,7 +143,7 @@ fn the_flake_rate_counts_only_runs_that_reached_the_test() {
     assert_eq!(
         answer.headline(),
         "tests/test_a.py::t over 4 runs: 2 passed, 1 did not. FLAKY: 33 % of the runs disagree with the majority \
-         (passed). 1 never reached the test and do not count."
+         (passed); 95 % interval 6 to 79 %. 1 never reached the test and do not count."
     );
 }
 

@@ -11,11 +11,11 @@ use tokio::time::Instant;
 use super::control::{ToSupervisor, line, monotonic};
 use super::run::Watch;
 use crate::output;
-use crate::parking::{GoOn, Word};
+use crate::parking::{GO, GoOn, Word};
 use crate::{Cancel, Job, JobExit, LineSink, ProcessError, Resume, Supervisor};
 use runner_core::plan::Stream;
 
-/// For a waiting job to say that it goes on: it has little to do for it. After that whatever it does is the order's own.
+/// For a waiting job to say that it can go on: it has little to do for it.
 const ANSWER: Duration = Duration::from_secs(5);
 
 /// A job that waits. Dropped: it is ended, with everything it started.
@@ -71,16 +71,19 @@ impl Parked {
     pub async fn resume(mut self, resume: &Resume) -> Result<Resumed, String> {
         self.watch.rearm(resume.deadline);
         let order = line(&GoOn { args: &resume.args });
+        let untold = |error| format!("it could not be told: {error}");
         // It waits for nothing else, so all of it is taken at once, or it is not the program it was taken for.
-        self.order
-            .write_all(&order)
-            .and_then(|()| self.order.shutdown(Shutdown::Write))
-            .map_err(|error| format!("it could not be told: {error}"))?;
+        self.order.write_all(&order).map_err(untold)?;
         match self.word(ANSWER).await? {
-            Word::Resumed => Ok(Resumed {
-                watch: self.watch,
-                early: self.early,
-            }),
+            // Only now: a process that was given up for its late answer must not have begun.
+            Word::Resumed => {
+                self.order.write_all(&line(&GO)).map_err(untold)?;
+                self.order.shutdown(Shutdown::Write).map_err(untold)?;
+                Ok(Resumed {
+                    watch: self.watch,
+                    early: self.early,
+                })
+            }
             Word::Refused(why) => Err(why),
             Word::Parked { .. } => Err("it waits again".to_owned()),
         }
@@ -149,15 +152,18 @@ impl Watch {
 
     /// The next lines of any stream; `None` when the job or its supervision is over.
     async fn next_lines(&mut self) -> Option<(Stream, Vec<String>)> {
+        let mut over = false;
         loop {
+            if over || self.heard.main.is_some() {
+                // Its last word may be newer than what was read.
+                let lines = self.output.channel_now();
+                return (!lines.is_empty()).then_some((Stream::Channel, lines));
+            }
             tokio::select! {
                 biased;
                 heard = self.output.next() => if !heard.1.is_empty() { return Some(heard) },
                 message = self.link.next() => {
-                    let over = message.is_none_or(|message| self.hear(message));
-                    if over || self.heard.main.is_some() {
-                        return None;
-                    }
+                    over = message.is_none_or(|message| self.hear(message));
                 }
             }
         }

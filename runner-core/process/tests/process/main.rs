@@ -6,6 +6,7 @@ mod attack;
 mod common;
 mod mark;
 mod nasty;
+mod parked;
 mod peer;
 mod plain;
 mod session;
