@@ -38,9 +38,7 @@ def test_state(helper, request):
         "warnings": [str(one) for one in warnings.filters],
         "threads": threading.active_count(),
         "descriptors": sorted(fds.values()),
-        "limits": [resource.getrlimit(number) for number in range(resource.RLIMIT_NLIMITS)]
-        if hasattr(resource, "RLIMIT_NLIMITS")
-        else resource.getrlimit(resource.RLIMIT_NOFILE),
+        "limits": {name: resource.getrlimit(getattr(resource, name)) for name in dir(resource) if name.startswith("RLIMIT_")},
         "signals": [str(signal.getsignal(number)) for number in signals],
         "mask": sorted(signal.pthread_sigmask(signal.SIG_BLOCK, [])),
         "niceness": os.nice(0),

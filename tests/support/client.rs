@@ -22,7 +22,13 @@ pub(crate) struct Client {
 }
 
 impl Client {
+    /// Of a server that has nothing alive but what its runs started.
     pub(crate) fn start(project: &Project) -> Self {
+        Self::of(project.command(&["mcp", "--no-warm"]))
+    }
+
+    /// Of a server as people start it: a process waits for the next run.
+    pub(crate) fn warm(project: &Project) -> Self {
         Self::of(project.command(&["mcp"]))
     }
 

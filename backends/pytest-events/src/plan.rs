@@ -51,7 +51,7 @@ pub(crate) fn plan(request: &RunRequest, project: &Project) -> Result<Plan, Back
         path: request.scratch.join(PHASE),
     });
     let folder = request.scratch.join(FOLDER).to_string_lossy().into_owned();
-    let park = park(request);
+    let park = park(request, project);
     if park.is_some() {
         plan.files.push(ScratchFile {
             path: format!("{FOLDER}/{PARK_MODULE}.py").into(),
@@ -79,7 +79,7 @@ pub(crate) fn plan(request: &RunRequest, project: &Project) -> Result<Plan, Back
 /// What a pytest is started with that waits for a selection: what every run of the suite has. The expressions of `-k` and
 /// `-m` and the number of failures to stop after mean nothing before the tests are collected, so they may come later;
 /// everything else that pytest could be told makes another start of it.
-fn park(request: &RunRequest) -> Option<Park> {
+fn park(request: &RunRequest, project: &Project) -> Option<Park> {
     let warm = request.options.get(WARM).and_then(serde_json::Value::as_bool);
     let filters = &request.filters;
     let usual = request.mode == Mode::Run && filters.workers.is_none() && filters.extra_args.is_empty();
@@ -95,7 +95,7 @@ fn park(request: &RunRequest) -> Option<Park> {
     // No file: should pytest not wait, it has nothing to run.
     let nothing = request.scratch.join("nothing-was-ordered");
     let last = ["-p", MODULE].map(str::to_owned);
-    let mut args = option_words(&any, &last);
+    let mut args = option_words(&any, project, &last);
     args.push(nothing.to_string_lossy().into_owned());
     Some(Park {
         args,
@@ -152,5 +152,37 @@ mod tests {
             let docstring = module.split("\"\"\"").nth(1).unwrap();
             assert!(docstring.contains("PYTEST_DONT_REWRITE"));
         }
+    }
+
+    #[test]
+    fn a_waiting_pytest_has_all_options_of_the_suite_and_nothing_to_run() {
+        let mut request = RunRequest::new(Mode::Run, "/r", "/s");
+        let options = serde_json::json!({"args": ["--strict-markers"]});
+        request.options = options.as_object().unwrap().clone();
+        request.paths = vec!["tests".to_owned()];
+        request.filters.keyword = Some("fast".to_owned());
+        request.filters.max_failures = Some(1);
+        let park = park(&request, &Project::default()).unwrap();
+        assert_eq!(
+            park.args,
+            ["--strict-markers", "-p", MODULE, "/s/nothing-was-ordered"]
+        );
+        assert_eq!(park.env[PARK_MARKER], "1");
+    }
+
+    #[test]
+    fn what_makes_another_start_of_pytest_is_not_waited_for() {
+        let usual = RunRequest::new(Mode::Run, "/r", "/s");
+        let mut off = usual.clone();
+        off.options.insert(WARM.to_owned(), false.into());
+        let mut parallel = usual.clone();
+        parallel.filters.workers = Some("2".to_owned());
+        let mut typed = usual.clone();
+        typed.filters.extra_args = vec!["--pdb".to_owned()];
+        let listing = RunRequest::new(Mode::List, "/r", "/s");
+        for request in [off, parallel, typed, listing] {
+            assert_eq!(park(&request, &Project::default()), None, "{request:?}");
+        }
+        assert!(park(&usual, &Project::default()).is_some());
     }
 }

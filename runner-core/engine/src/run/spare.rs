@@ -230,3 +230,52 @@ impl Engine {
         Ok((prepared, spare))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, SystemTime};
+
+    use super::*;
+
+    /// Long after anything that a test writes, so that all of it is old.
+    fn later() -> SystemTime {
+        clock::now() + Duration::from_secs(3600)
+    }
+
+    #[test]
+    fn a_file_that_was_changed_removed_or_made_since_is_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("a"), "one").unwrap();
+        fs::write(path("b"), "one").unwrap();
+        let files = [path("a"), path("b"), path("c")];
+        let made_of = MadeOf::look(&files, folder.path(), later()).unwrap();
+        assert_eq!(made_of.changed(), None);
+        fs::write(path("c"), "new").unwrap();
+        assert_eq!(made_of.changed(), Some(path("c").as_path()));
+        fs::write(path("b"), "two!").unwrap();
+        assert_eq!(made_of.changed(), Some(path("b").as_path()));
+        fs::remove_file(path("a")).unwrap();
+        assert_eq!(made_of.changed(), Some(path("a").as_path()));
+    }
+
+    #[test]
+    fn a_file_that_was_written_while_the_process_started_is_in_doubt() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("plugin.py");
+        fs::write(&path, "one").unwrap();
+        let why = MadeOf::look(&[path], folder.path(), SystemTime::UNIX_EPOCH).unwrap_err();
+        assert!(why.ends_with("changed while the process started"), "{why}");
+    }
+
+    #[test]
+    fn a_working_folder_that_was_made_anew_is_another_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let cwd = folder.path().join("work");
+        fs::create_dir(&cwd).unwrap();
+        let made_of = MadeOf::look(&[], &cwd, later()).unwrap();
+        fs::rename(&cwd, folder.path().join("old")).unwrap();
+        fs::create_dir(&cwd).unwrap();
+        assert_eq!(made_of.changed(), Some(cwd.as_path()));
+    }
+}
