@@ -101,8 +101,11 @@ pub enum RunEvent {
     },
     /// A step is about to do its work.
     StepStarted {
+        /// Counted from 1.
         iteration: u32,
+        /// The step's name.
         step: String,
+        /// By a process that was waiting, or by a new one.
         start: Start,
         /// Why it was started so, in words.
         why: String,

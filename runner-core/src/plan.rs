@@ -133,6 +133,7 @@ pub enum Start {
 }
 
 impl Start {
+    /// The word for it in an answer.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Warm => "warm",
