@@ -89,7 +89,10 @@ fn park(request: &RunRequest, project: &Project) -> Option<Park> {
     let any = RunRequest {
         selection: Selection::default(),
         paths: Vec::new(),
-        filters: Filters::default(),
+        filters: Filters {
+            full_texts: filters.full_texts,
+            ..Filters::default()
+        },
         ..request.clone()
     };
     // No file: should pytest not wait, it has nothing to run.

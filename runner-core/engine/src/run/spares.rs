@@ -72,6 +72,8 @@ struct Kind {
     root: PathBuf,
     suite: String,
     cwd: PathBuf,
+    /// A backend may start its framework in another way for the whole texts of failures.
+    full_texts: bool,
 }
 
 impl Kind {
@@ -80,6 +82,7 @@ impl Kind {
             root: spec.project.root.clone(),
             suite: spec.suite.name.clone(),
             cwd: spec.cwd.clone(),
+            full_texts: spec.filters.full_texts,
         }
     }
 }
