@@ -347,7 +347,7 @@ pub(crate) struct Mcp {
     pub(crate) no_warm: bool,
     /// Start no plug-in, whatever is asked (`qaas doctor`)
     #[arg(long, hide = true)]
-    pub(crate) still: bool,
+    pub(crate) no_exec: bool,
 }
 
 #[derive(Debug, Args)]

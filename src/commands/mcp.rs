@@ -17,7 +17,7 @@ pub(super) fn run(context: &Context, command: Mcp) -> ExitCode {
     }
     // What the tests do not get by their environment they must not read from this process's either.
     guard_memory();
-    let workspace = if command.still {
+    let workspace = if command.no_exec {
         context.no_exec_workspace(Policy::agent())
     } else {
         context.workspace(Policy::agent())

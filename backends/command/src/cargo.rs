@@ -8,30 +8,8 @@ use std::path::{Path, PathBuf};
 use runner_core::backend::{BackendError, UNSUPPORTED};
 use runner_core::facts::{Cargo, CargoPackage, CargoTarget, Project};
 
-use crate::values::{Selected, quoted};
-
-/// How tests are picked in a test binary, or in rustdoc.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Filter {
-    /// All of them.
-    #[default]
-    All,
-    /// By the whole name.
-    Exact(String),
-    /// By a part of the name: rustdoc splits the words for its tests at blanks, and every name of a doctest has some.
-    /// What else it finds is dropped when read.
-    Part(String),
-}
-
-/// What is selected, in cargo's words.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Aim {
-    /// `-p shop --test it`. Empty for everything.
-    pub(crate) target: Vec<String>,
-    pub(crate) filter: Filter,
-    /// The same for nextest.
-    pub(crate) filterset: Option<String>,
-}
+use crate::pattern::quoted;
+use crate::selected::{Aim, Filter, Selected};
 
 /// Finds out what a selected test, file or folder is to cargo; refuses what is nothing.
 pub(crate) fn aim(selected: &Selected, cwd: &Path, project: &Project) -> Result<Aim, BackendError> {

@@ -7,11 +7,12 @@ use runner_core::facts::Project;
 use runner_core::plan::{Artifact, Dump, Plan, ScratchFile, StdoutUse, Step};
 use runner_core::selector::Selector;
 
-use crate::cargo::{Aim, aim};
+use crate::cargo::aim;
 use crate::layout::{Asked, IDS_FILE, keyword, report_name, step_name};
+use crate::selected::{Aim, Selected};
 use crate::spec::{CoverageSpec, ReportPlace, Source, Spec, has, narrows};
 use crate::template::Placeholder;
-use crate::values::{Selected, Values};
+use crate::values::Values;
 
 /// The most bytes of selected ids in one command line; a longer selection becomes several steps. Linux takes
 /// 128 KiB in one word, and quoting for a pattern may double an id.

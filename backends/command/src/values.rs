@@ -7,34 +7,12 @@ use runner_core::backend::{BackendError, RunRequest};
 use runner_core::facts::Project;
 use runner_core::plan::{Artifact, Plan};
 
-use crate::cargo::{Aim, Filter, unit_marker};
+use crate::cargo::unit_marker;
 use crate::layout::{Asked, COVERAGE, IDS_FILE, keyword, report_file};
+use crate::pattern::quoted;
+use crate::selected::{Aim, Filter, Selected};
 use crate::spec::{CoverageSpec, Spec, has};
 use crate::template::{Arg, Placeholder, Segment, Template};
-
-/// One selected file or test.
-#[derive(Clone, Debug)]
-pub(crate) struct Selected {
-    /// As it was selected.
-    pub(crate) word: String,
-    pub(crate) file: String,
-    /// Without its file; `None` for a whole file.
-    pub(crate) name: Option<String>,
-    /// What it is to cargo, for a table whose `targets` are cargo's.
-    pub(crate) aim: Aim,
-}
-
-impl Selected {
-    /// A file or folder.
-    pub(crate) fn whole(path: &str) -> Self {
-        Self {
-            word: path.to_owned(),
-            file: path.to_owned(),
-            name: None,
-            aim: Aim::default(),
-        }
-    }
-}
 
 /// What the placeholders stand for in one step.
 pub(crate) struct Values {
@@ -371,16 +349,4 @@ fn pattern(names: &[String], separator: &str) -> String {
     };
     let patterns: Vec<String> = names.iter().map(pattern).collect();
     format!("^(?:{})$", patterns.join("|"))
-}
-
-/// The text as a pattern for itself, in JavaScript's and most others' language: `/` would end a pattern of node's.
-pub(crate) fn quoted(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if "\\^$.|?*+()[]{}/".contains(c) {
-            out.push('\\');
-        }
-        out.push(c);
-    }
-    out
 }

@@ -1,4 +1,4 @@
-//! A tool's definition as clients see it: flat schemas. All together they stay under 8 kB.
+//! A tool's definition as clients see it: flat schemas. They stay near 1 kB each.
 
 use engine::config::{Settings, Suite};
 use engine::policy::ANSWER_BYTES;

@@ -20,7 +20,7 @@ use runner_core::report::Report;
 pub struct Definition {
     pub tool: Tool,
     pub title: &'static str,
-    /// For an agent that chooses between the tools. All definitions together stay under 8 kB.
+    /// For an agent that chooses between the tools. All definitions together stay near 1 kB each.
     pub description: &'static str,
     pub hints: Hints,
     pub needs: Needs,

@@ -38,7 +38,7 @@ pub static DEFINITION: Definition = Definition {
         Argument::new(
             "failed_of",
             Kind::String,
-            "`last`: what failed and has not been green since, in any run; or a run_id: what failed there",
+            "`last`: what failed and was not green since; or a run_id",
         ),
         Argument::new(
             "max_failures",

@@ -21,6 +21,7 @@ mod parking;
 mod peer;
 #[cfg(any(not(target_os = "linux"), test))]
 mod portable;
+mod resume;
 mod session;
 mod stdio;
 #[cfg(not(target_os = "linux"))]
@@ -41,6 +42,7 @@ pub use guard::guard_memory;
 #[cfg(target_os = "linux")]
 pub use linux::{Parked, Resumed};
 pub use peer::{Peer, PeerExit, PeerOutput};
+pub use resume::Resume;
 pub use session::{Session, SessionExit};
 pub use stdio::private_stdio;
 #[cfg(not(target_os = "linux"))]
@@ -144,15 +146,6 @@ pub enum ProcessError {
     /// A job that was to wait in its own start-up does not: why.
     #[error("{why}")]
     NotParked { why: String },
-}
-
-/// What a parked job is told when it is to go on.
-#[derive(Clone, Debug)]
-pub struct Resume {
-    /// The arguments that it is to have, without the program: in place of those that it was started with.
-    pub args: Vec<String>,
-    /// Monotonic. `None`: no limit.
-    pub deadline: Option<Instant>,
 }
 
 /// Called with all complete lines that one read brought. While it works nothing is read, so it must be quick.

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::{Cancel, JobExit, LineSink, ProcessError, Resume};
+use crate::resume::Resume;
+use crate::{Cancel, JobExit, LineSink, ProcessError};
 
 /// A job that waits: there is none.
 #[derive(Debug)]

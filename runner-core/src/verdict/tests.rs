@@ -149,6 +149,22 @@ fn a_green_run_says_nothing_more() {
 }
 
 #[test]
+fn a_run_of_skips_only_is_not_called_passed() {
+    let skips = |more: &[Outcome]| Seen {
+        rows: [&[Outcome::Skipped, Outcome::Skipped], more].concat(),
+        ..green()
+    };
+    assert_eq!(verdict_of(&skips(&[])), Verdict::plain(Status::AllSkipped));
+    assert_eq!(status_of(&skips(&[Outcome::Xfailed])), Status::Passed);
+    let failed = Seen {
+        code: Some(1),
+        ending: Some(ending(EndingKind::Completed, ExitMeaning::TestsFailed)),
+        ..skips(&[Outcome::Failed])
+    };
+    assert_eq!(status_of(&failed), Status::Failed);
+}
+
+#[test]
 fn before_the_end_a_run_is_queued_or_running() {
     assert_eq!(report_of(&[], None, false).status(), Status::Queued);
     assert_eq!(report_of(&[green()], None, false).status(), Status::Running);

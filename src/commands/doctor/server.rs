@@ -11,8 +11,8 @@ use super::talk::{Era, Talk, talk};
 use crate::commands::Context;
 
 /// All tool definitions together: every client pays for them in every conversation.
-const MOST_BYTES: usize = 8_000;
-const MOST_TOOLS: usize = 8;
+const MOST_BYTES: usize = 10_000;
+const MOST_TOOLS: usize = 12;
 
 pub(super) async fn checks(context: &Context, root: &Path) -> Vec<Check> {
     let (old, new) = tokio::join!(

@@ -12,7 +12,8 @@ use super::control::{ToSupervisor, line, monotonic};
 use super::run::Watch;
 use crate::output;
 use crate::parking::{GO, GoOn, Word};
-use crate::{Cancel, Job, JobExit, LineSink, ProcessError, Resume, Supervisor};
+use crate::resume::Resume;
+use crate::{Cancel, Job, JobExit, LineSink, ProcessError, Supervisor};
 use runner_core::plan::Stream;
 
 /// For a waiting job to say that it can go on: it has little to do for it.
