@@ -158,7 +158,8 @@ pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) narrow: Narrow,
     /// Only what failed and has not been green since; or, with `--failed=RUN`, what failed in that run
-    #[arg(long, value_name = "RUN", num_args = 0..=1, require_equals = true, default_missing_value = "last")]
+    #[arg(long, aliases = ["lf", "last-failed"], value_name = "RUN", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "last")]
     pub(crate) failed: Option<String>,
     /// Only tests that match this keyword expression
     #[arg(short = 'k', value_name = "EXPRESSION")]
@@ -181,6 +182,18 @@ pub(crate) struct Run {
     /// Show no failure texts, only the list of failures and the summary
     #[arg(short = 'q', long)]
     pub(crate) quiet: bool,
+    /// Show what tests print as they print it, and let them talk to the terminal
+    #[arg(short = 's', help_heading = "Of pytest")]
+    pub(crate) no_capture: bool,
+    /// Enter the debugger where a test fails
+    #[arg(long, help_heading = "Of pytest")]
+    pub(crate) pdb: bool,
+    /// Name the slowest phases of tests
+    #[arg(long, value_name = "N", help_heading = "Of pytest")]
+    pub(crate) durations: Option<u32>,
+    /// Begin with the test that failed last, and stop at the next failure
+    #[arg(long, alias = "sw", help_heading = "Of pytest")]
+    pub(crate) stepwise: bool,
     /// Write a JUnit XML report
     #[arg(long, value_name = "PATH")]
     pub(crate) junit: Option<PathBuf>,
@@ -251,6 +264,12 @@ pub(crate) struct Show {
     /// What the run printed
     #[arg(long, conflicts_with_all = ["test", "outcome"])]
     pub(crate) output: bool,
+    /// Of what the run printed: only lines with this in them
+    #[arg(long, value_name = "TEXT", conflicts_with_all = ["test", "outcome"])]
+    pub(crate) search: Option<String>,
+    /// Of what the run printed: only so many last lines
+    #[arg(long, value_name = "N", conflicts_with_all = ["test", "outcome"])]
+    pub(crate) tail: Option<u32>,
 }
 
 #[derive(Debug, Args)]

@@ -3,10 +3,13 @@
 mod backends;
 mod cli;
 mod commands;
+mod console;
 mod display;
 mod external;
 mod library_host;
 mod plugins;
+#[cfg(unix)]
+mod terminal;
 mod world;
 
 use std::ffi::OsStr;

@@ -17,6 +17,7 @@ mod differential;
 mod doctor;
 #[cfg(unix)]
 mod faults;
+mod flaky;
 mod frameworks;
 mod init;
 mod javascript;
@@ -25,10 +26,14 @@ mod layering;
 mod libraries;
 mod mcp;
 mod outcomes;
+mod own_text;
 mod person;
 #[cfg(target_os = "linux")]
 mod plugins;
 mod round_trip;
+mod standing;
+#[cfg(unix)]
+mod terminal;
 mod trust;
 mod versions;
 mod warm;

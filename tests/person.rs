@@ -43,7 +43,7 @@ fn the_error_of_a_file_that_does_not_load_is_whole_on_screen_and_for_an_agent() 
     for backend in ["pytest-events", "pytest-json", "pytest-terminal"] {
         let screen = project.qaas(&["run", "--backend", backend]).stdout;
         assert!(
-            screen.contains("test_a.py  EOFError: no more"),
+            screen.contains("test_a.py  test_a.py:1  EOFError: no more"),
             "{backend}: {screen}"
         );
         let answer = project.qaas(&["call", "run_suite", "--backend", backend]).json();
@@ -133,7 +133,18 @@ fn json_is_one_value_and_jsonl_one_event_a_line() {
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
     assert_eq!(events.first().unwrap()["type"], "started");
-    assert_eq!(events.last().unwrap()["type"], "finished");
+    let [.., finished, verdict] = events.as_slice() else {
+        panic!("{events:#?}")
+    };
+    assert_eq!(finished["type"], "finished");
+    assert_eq!(
+        (&verdict["type"], &verdict["status"]),
+        (&"verdict".into(), &"failed".into())
+    );
+    assert_eq!(
+        (&verdict["exit"], &verdict["totals"]["passed"]),
+        (&1.into(), &3.into())
+    );
 }
 
 #[test]

@@ -74,6 +74,7 @@ pub(crate) fn workspace(root: &Path, settings: Result<Settings, ConfigError>) ->
     };
     Workspace {
         root: root.canonicalize().unwrap(),
+        here: None,
         settings: settings.map(Arc::new),
         registry: Arc::new(Registry::new()),
         engine: Engine::new(supervisor, None, environment.clone(), 1),
@@ -82,6 +83,7 @@ pub(crate) fn workspace(root: &Path, settings: Result<Settings, ConfigError>) ->
         policy: Policy::agent(),
         overrides: Overrides::default(),
         environment: Arc::new(environment),
+        onlooker: None,
         live: LiveRuns::default(),
         notes: Arc::default(),
         session_trust: false,

@@ -30,8 +30,26 @@ pub trait TestBackend: Send + Sync {
         Err(BackendError::unsupported(&self.info().name, Capability::Coverage))
     }
 
+    /// What the words that a person has for the framework itself want to see of it.
+    fn shows(&self, words: &[String]) -> Shows {
+        let _ = words;
+        Shows::Results
+    }
+
     /// A reader with fresh state, for one iteration.
     fn reader(&self, request: &RunRequest) -> Box<dyn OutputReader>;
+}
+
+/// What is to be seen of a framework.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Shows {
+    /// What its tests come to.
+    #[default]
+    Results,
+    /// What it prints, as it prints it; its tests run as ever.
+    Itself,
+    /// What it prints, and nothing else: it is asked for something else than running tests (its help, its markers).
+    Instead,
 }
 
 /// Whether a backend or a suite may be called that, in a table, installed, or on PATH: it becomes a key and the name of
@@ -281,6 +299,9 @@ pub struct RunRequest {
     pub cache_dir: Option<PathBuf>,
     /// A random word of this run, so that an older report cannot be taken for this one's.
     pub nonce: String,
+    /// The other side of a terminal at which a person sits, for tests that talk to one. Not on the wire.
+    #[serde(skip)]
+    pub terminal: Option<PathBuf>,
     /// Whether the caller still waits. Only for backends that themselves wait for somebody else.
     #[serde(skip)]
     pub waits: StillWanted,
@@ -314,6 +335,7 @@ impl RunRequest {
             scratch: scratch.into(),
             cache_dir: None,
             nonce: String::new(),
+            terminal: None,
             waits: StillWanted::default(),
         }
     }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::facts::RunFacts;
-use crate::model::{Attempt, CollectionError, Coverage, Location, Phase, TestResult};
+use crate::model::{Attempt, CollectionError, Coverage, Location, Phase, Printed, TestResult};
 use crate::plan::{Start, StepExit};
 
 /// What a backend understood from its framework's output.
@@ -59,7 +59,7 @@ pub enum TestEvent {
     Detailed(Box<TestResult>),
     /// A collector failed.
     CollectFailed(CollectionError),
-    /// Where a test hung when the time limit came. It stays unfinished.
+    /// Where a test hung when the time limit came, or where its process died. It stays unfinished.
     Hung {
         /// Which test.
         nodeid: String,
@@ -80,6 +80,16 @@ pub enum TestEvent {
     Environment {
         /// Names (`node`, `vitest`) to versions.
         values: BTreeMap<String, String>,
+    },
+    /// What the framework printed beside its results.
+    Printed(Printed),
+    /// The tests took the terminal of the person who runs them (a debugger, prints as they come), or gave it back.
+    Terminal {
+        /// Taken, or given back.
+        taken: bool,
+        /// For how long: the rest of the run (they were started so), or until it is given back (a debugger).
+        #[serde(default)]
+        debugger: bool,
     },
     /// Something the reader of an answer should know: a contradiction, a malformed line, a plug-in in the way.
     Warning {

@@ -325,6 +325,16 @@ impl TestResult {
         }
     }
 
+    /// Whether it passed only when it was run again: it is well, and not to be relied on.
+    pub fn is_flaky(&self) -> bool {
+        self.outcome == Outcome::Passed && self.first_bad_attempt().is_some()
+    }
+
+    /// The first try that did not pass.
+    pub fn first_bad_attempt(&self) -> Option<&Attempt> {
+        self.attempts.iter().find(|attempt| attempt.outcome.is_bad())
+    }
+
     /// Whether this row is a test that ran, not a file that skipped itself during collection.
     pub fn is_test(&self) -> bool {
         self.phase != Some(Phase::Collect)
@@ -342,6 +352,21 @@ fn first_attempt() -> u32 {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
 fn is_first_attempt(attempt: &u32) -> bool {
     *attempt == 1
+}
+
+/// A part of what the framework printed at its end that no result says: its own warnings, a list of durations, a table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Printed {
+    /// As the framework heads it: `warnings summary`, `slowest 3 durations`.
+    pub title: String,
+    /// As it was printed.
+    pub text: String,
+    /// How many things it is about, where the framework counts them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<u64>,
+    /// Whether it is about warnings: what nobody asked for and everybody should know.
+    #[serde(default)]
+    pub warnings: bool,
 }
 
 /// A collector that failed: a file that does not import, a broken conftest. A row of outcome `error`, phase `collect`.

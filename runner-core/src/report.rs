@@ -7,7 +7,9 @@ use serde::Serialize;
 
 use crate::event::{Ending, RunEvent, StopReason, TestEvent};
 use crate::facts::RunFacts;
-use crate::model::{Attempt, CollectionError, Coverage, Location, Outcome, Phase, TestResult, Unfinished};
+use crate::model::{
+    Attempt, CollectionError, Coverage, Location, Outcome, Phase, Printed, TestResult, Unfinished,
+};
 use crate::plan::{Start, StepExit};
 
 /// Everything known about a run. [`Report::add`] is the only way it changes.
@@ -84,6 +86,9 @@ pub struct Iteration {
     pub output_tail: String,
     /// What the backend had to say, in order.
     pub warnings: Vec<String>,
+    /// What the framework printed beside its results, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub printed: Vec<Printed>,
     #[serde(skip)]
     index: HashMap<String, usize>,
     #[serde(skip)]
@@ -231,6 +236,12 @@ impl Iteration {
         self.rows.iter().filter(|row| row.is_test()).count()
     }
 
+    /// How many warnings the framework counted.
+    pub fn warned(&self) -> u64 {
+        let counts = self.printed.iter().filter(|part| part.warnings);
+        counts.filter_map(|part| part.count).sum()
+    }
+
     /// Count of each outcome, collection errors included as `error`, outcomes that did not occur left out.
     pub fn totals(&self) -> BTreeMap<Outcome, u64> {
         let mut totals = BTreeMap::new();
@@ -303,6 +314,8 @@ impl Iteration {
             }
             TestEvent::Coverage(coverage) => self.coverage = Some(coverage.clone()),
             TestEvent::Environment { values } => self.environment.extend(values.clone()),
+            TestEvent::Printed(part) => self.printed.push(part.clone()),
+            TestEvent::Terminal { .. } => {}
             TestEvent::Warning { message } => self.warnings.push(message.clone()),
         }
     }

@@ -90,8 +90,11 @@ impl Context {
             own.registry.name_others(loader.names());
         }
         let slots = std::thread::available_parallelism().map_or(1, usize::from);
+        let here = self.environment.cwd.canonicalize().ok();
+        let here = here.filter(|here| policy.caller == Caller::Person && here.starts_with(&root));
         let workspace = Workspace {
             root,
+            here,
             settings,
             registry: Arc::new(own.registry),
             engine: Engine::new(world::supervisor(), store, self.environment.clone(), slots),
@@ -103,6 +106,7 @@ impl Context {
                 backend: self.global.backend.clone(),
             },
             environment: Arc::new(self.environment.clone()),
+            onlooker: None,
             live: LiveRuns::default(),
             notes: Arc::new(own.notes),
             session_trust: self.global.trust,

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
+use runner_core::backend::Shows;
 use runner_core::event::{RunEvent, TestEvent};
 use runner_core::facts::RunFacts;
 use runner_core::model::{CollectionError, Outcome, Phase, Status, TestResult};
@@ -34,6 +35,8 @@ pub(crate) struct Screen<W: Write> {
     shown: BTreeSet<String>,
     /// Failures of the present iteration, for the progress line: counted when there is one more.
     failed: usize,
+    /// The framework speaks for itself, instead of the run.
+    silent: bool,
 }
 
 impl<W: Write> Screen<W> {
@@ -45,11 +48,34 @@ impl<W: Write> Screen<W> {
             progress,
             shown: BTreeSet::new(),
             failed: 0,
+            silent: false,
         }
+    }
+
+    /// Leaves to a framework what it shows itself.
+    pub(crate) fn make_room(&mut self, shows: Shows) {
+        self.silent = shows == Shows::Instead;
+        if shows != Shows::Results {
+            self.progress = Progress::none();
+            self.detail = Detail::Summary;
+        }
+    }
+
+    /// Somebody else writes to the terminal now: perhaps a debugger.
+    pub(crate) fn pause(&mut self, debugger: bool) -> io::Result<()> {
+        self.progress.clear();
+        if debugger {
+            let head = "── the debugger has the terminal; there is no time limit any more";
+            writeln!(self.out, "\n{}", self.paint.warning(head))?;
+        }
+        self.out.flush()
     }
 
     /// Shows one event of the run whose report, this event included, is `report`.
     pub(crate) fn event(&mut self, event: &RunEvent, report: &Report) -> io::Result<()> {
+        if self.silent {
+            return Ok(());
+        }
         match event {
             RunEvent::Started(facts) => {
                 self.progress.begin();
@@ -101,8 +127,12 @@ impl<W: Write> Screen<W> {
     pub(crate) fn whole(&mut self, report: &Report) -> io::Result<()> {
         self.head(&report.facts)?;
         for iteration in &report.iterations {
-            for row in iteration.rows.iter().filter(|row| row.outcome.is_bad()) {
-                self.failure(row)?;
+            for row in &iteration.rows {
+                if row.outcome.is_bad() {
+                    self.failure(row)?;
+                } else if row.is_flaky() {
+                    self.flaky(row)?;
+                }
             }
             for error in &iteration.collection_errors {
                 self.collect_failed(error)?;
@@ -130,7 +160,15 @@ impl<W: Write> Screen<W> {
             self.failed = report.iterations.last().map_or(0, bad);
             return self.failure(result);
         }
-        if self.detail == Detail::Everything {
+        // Its earlier tries are the report's.
+        let row = report
+            .iterations
+            .last()
+            .and_then(|iteration| iteration.row(&result.nodeid));
+        if let Some(row) = row.filter(|row| row.is_flaky() && self.detail != Detail::Summary) {
+            self.progress.clear();
+            self.flaky(row)?;
+        } else if self.detail == Detail::Everything {
             self.progress.clear();
             let word = self
                 .paint
@@ -152,6 +190,16 @@ impl<W: Write> Screen<W> {
         }
         self.draw(&result.nodeid, report);
         Ok(())
+    }
+
+    /// A test that passed only when it was run again, with what it said the first time.
+    fn flaky(&mut self, result: &TestResult) -> io::Result<()> {
+        let text = result
+            .first_bad_attempt()
+            .and_then(|attempt| attempt.message.as_deref());
+        let head = format!("── FLAKY {} ({})", visible(&result.nodeid), tries(result));
+        writeln!(self.out, "\n{}", self.paint.warning(&head))?;
+        self.text(text.unwrap_or_default())
     }
 
     fn failure(&mut self, result: &TestResult) -> io::Result<()> {
@@ -214,10 +262,7 @@ impl<W: Write> Screen<W> {
     }
 
     fn text(&mut self, text: &str) -> io::Result<()> {
-        for line in text.lines() {
-            writeln!(self.out, "   {line}")?;
-        }
-        Ok(())
+        write!(self.out, "{}", self.paint.indented(text))
     }
 
     fn draw(&mut self, nodeid: &str, report: &Report) {
@@ -246,6 +291,7 @@ impl<W: Write> Screen<W> {
     fn summary(&mut self, report: &Report) -> io::Result<()> {
         let verdict = report.verdict();
         let iteration = report.iterations.last().unwrap_or_else(|| report.first());
+        self.printed(iteration)?;
         writeln!(self.out)?;
         self.short_list(iteration)?;
         for unfinished in iteration.unfinished() {
@@ -279,7 +325,25 @@ impl<W: Write> Screen<W> {
         self.out.flush()
     }
 
+    /// What the framework printed beside its results.
+    fn printed(&mut self, iteration: &Iteration) -> io::Result<()> {
+        if self.detail == Detail::Summary {
+            return Ok(());
+        }
+        for part in &iteration.printed {
+            let head = self.paint.dim(&format!("── {}", part.title));
+            writeln!(self.out, "\n{head}")?;
+            self.text(&part.text)?;
+        }
+        Ok(())
+    }
+
     fn short_list(&mut self, iteration: &Iteration) -> io::Result<()> {
+        for row in iteration.rows.iter().filter(|row| row.is_flaky()) {
+            let word = self.paint.warning("flaky  ");
+            let why = self.paint.dim(&format!("  {}", tries(row)));
+            writeln!(self.out, "{word} {}{why}", visible(&row.nodeid))?;
+        }
         for row in iteration.rows.iter().filter(|row| row.outcome.is_bad()) {
             let word = self.paint.outcome(row.outcome, &format!("{:<7}", row.outcome));
             let failure = row.failures.first();
@@ -297,12 +361,14 @@ impl<W: Write> Screen<W> {
         }
         for error in &iteration.collection_errors {
             let word = self.paint.outcome(Outcome::Error, "error  ");
-            let why = error.what();
+            let place = error.location.as_ref();
+            let place = place.map(|place| self.paint.dim(&format!("  {place}")));
             writeln!(
                 self.out,
-                "{word} {}{}",
+                "{word} {}{}{}",
                 visible(&error.nodeid),
-                self.paint.dim(&format!("  {why}"))
+                place.unwrap_or_default(),
+                self.paint.dim(&format!("  {}", error.what()))
             )?;
         }
         Ok(())
@@ -325,6 +391,15 @@ impl<W: Write> Screen<W> {
                 Some(self.paint.outcome(outcome, &outcome.counted(*number)))
             })
             .collect();
+        let flaky = iteration.rows.iter().filter(|row| row.is_flaky()).count();
+        if flaky > 0 {
+            let word = format!("{flaky} of them flaky");
+            words.push(self.paint.warning(&word));
+        }
+        let warnings: u64 = iteration.warned();
+        if warnings > 0 {
+            words.push(self.paint.warning(&count(warnings, "warning")));
+        }
         if iteration.deselected > 0 {
             words.push(self.paint.dim(&format!("{} deselected", iteration.deselected)));
         }
@@ -382,6 +457,15 @@ fn is_worth_a_summary(report: &Report) -> bool {
 
 fn bad(iteration: &Iteration) -> usize {
     iteration.rows.iter().filter(|row| row.outcome.is_bad()).count() + iteration.collection_errors.len()
+}
+
+/// How often a test was run until it passed.
+fn tries(result: &TestResult) -> String {
+    format!(
+        "passed in try {} of {}",
+        result.attempt,
+        result.attempts.len() + 1
+    )
 }
 
 fn first_line(text: &str) -> &str {

@@ -107,6 +107,20 @@ impl Project {
         }
     }
 
+    /// The same, typed by somebody who stands in a folder of the repository.
+    pub(crate) fn qaas_from(&self, folder: &str, words: &[&str]) -> Answer {
+        let mut command = self.command(words);
+        let output = command
+            .current_dir(self.root().join(folder))
+            .output()
+            .expect("qaas starts");
+        Answer {
+            code: output.status.code(),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
     /// Calls a tool as an agent would, and gives its structured answer.
     pub(crate) fn call(&self, tool: &str, arguments: &Value) -> Value {
         let root = self.root();

@@ -2,8 +2,12 @@
 
 use std::collections::VecDeque;
 
-use runner_core::backend::RunRequest;
-use runner_core::plan::{Lines, Stream};
+use runner_core::backend::{RunRequest, Shows};
+use runner_core::event::{Ending, EndingKind, ExitMeaning, TestEvent};
+use runner_core::plan::{Lines, StepExit, Stream};
+
+use crate::printed::PrintedParts;
+use crate::shows::shows;
 
 /// Lines kept of each stream. pytest's errors come last; the longest are tracebacks of a broken conftest.
 const KEPT_LINES: usize = 400;
@@ -21,6 +25,8 @@ pub struct CapturedOutput {
     suite_args: Vec<String>,
     caller_args: Vec<String>,
     partial: bool,
+    shows: Shows,
+    printed: PrintedParts,
 }
 
 impl CapturedOutput {
@@ -28,6 +34,8 @@ impl CapturedOutput {
         let workers = request.filters.workers.iter().map(|_| "-n".to_owned());
         Self {
             partial: !request.is_whole(),
+            shows: shows(&request.filters.extra_args),
+            printed: PrintedParts::new(request, &[]),
             suite_args: request.option_list("args"),
             caller_args: request
                 .filters
@@ -40,10 +48,39 @@ impl CapturedOutput {
         }
     }
 
+    /// The same for a backend whose own arguments have pytest print more: beginnings of the titles of that.
+    pub fn beside(request: &RunRequest, own: &'static [&'static str]) -> Self {
+        Self {
+            printed: PrintedParts::new(request, own),
+            ..Self::new(request)
+        }
+    }
+
+    /// Nothing more comes: tells what pytest printed beside its results.
+    pub fn tell_printed(&mut self, events: &mut Vec<TestEvent>) {
+        std::mem::take(&mut self.printed).finish(events);
+    }
+
+    /// Whether pytest was asked for something else than running tests, which it did.
+    pub fn did_something_else(&self, exit: &StepExit) -> Option<Ending> {
+        let did = self.shows == Shows::Instead && matches!(exit.code, Some(0 | 5));
+        did.then(|| {
+            let reason = "pytest was asked to show something (`--help`, `--markers`, …), and ran no test";
+            Ending::because(EndingKind::NoTests, ExitMeaning::NoTests, reason)
+        })
+    }
+
     /// Takes in lines of the two text streams of one step, the first it hears of; others are left alone.
     pub fn hear(&mut self, lines: &Lines) {
         if *self.step.get_or_insert(lines.step) != lines.step {
             return;
+        }
+        if lines.stream == Stream::Stdout {
+            for line in &lines.lines {
+                if self.printed.listens(line) {
+                    self.printed.hear(&plain(line));
+                }
+            }
         }
         let kept = match lines.stream {
             Stream::Stdout => &mut self.stdout,

@@ -2,7 +2,8 @@
 //! missing package. Read from the two text streams, and only where the exit code says that there is something to
 //! read: a test may print any of these sentences.
 
-use runner_core::event::{Ending, EndingKind, ExitMeaning};
+use runner_core::event::{Ending, EndingKind, ExitMeaning, TestEvent};
+use runner_core::model::TestResult;
 use runner_core::plan::StepExit;
 
 use crate::captured::{CapturedOutput, option_name};
@@ -258,11 +259,53 @@ fn interrupted(said: &CapturedOutput) -> Ending {
         let text = line.strip_prefix('!')?.strip_suffix('!')?;
         Some(text.trim_matches(['!', ' ']))
     });
+    if banner.is_some_and(|text| text.ends_with(LEFT_THE_DEBUGGER)) {
+        return debugger(None);
+    }
     let reason = match banner {
         Some(text) => format!("pytest was interrupted: {text}"),
         None => "pytest was interrupted (exit code 2)".to_owned(),
     };
     Ending::because(EndingKind::Interrupted, ExitMeaning::Other, reason)
+}
+
+/// What pytest says when its debugger is left.
+pub const LEFT_THE_DEBUGGER: &str = "Quitting debugger";
+
+/// A debugger was entered where nobody was there to talk to it.
+const ALONE: &str = "the tests stopped in a debugger (`breakpoint()`, `--pdb`), and nobody was there to talk to it: their \
+                     standard input is empty";
+
+/// What to do about it.
+fn alone_with(test: Option<&str>) -> String {
+    let again = test.map_or_else(|| "`qaas run`".to_owned(), |test| format!("`qaas run '{test}'`"));
+    format!("take the breakpoint out, or have a person run {again} at a terminal: there the debugger has it")
+}
+
+/// The end of a session that was left from within its debugger.
+pub fn debugger(test: Option<&str>) -> Ending {
+    Ending::because(EndingKind::Interrupted, ExitMeaning::Other, ALONE).with_hint(alone_with(test))
+}
+
+/// Explains tests that failed since their debugger heard nobody.
+pub fn explain_debuggers(events: &mut Vec<TestEvent>, told: usize) {
+    let heard_nobody = |result: &TestResult| {
+        let mut summaries = result
+            .failures
+            .iter()
+            .filter_map(|failure| failure.summary.as_deref());
+        summaries.any(|summary| summary.starts_with("bdb.BdbQuit"))
+    };
+    let warnings: Vec<TestEvent> = events[told..]
+        .iter()
+        .filter_map(|event| match event {
+            TestEvent::Finished(result) if heard_nobody(result) => Some(TestEvent::Warning {
+                message: format!("{ALONE}; {}", alone_with(Some(&result.nodeid))),
+            }),
+            _ => None,
+        })
+        .collect();
+    events.extend(warnings);
 }
 
 /// The last lines of standard error, as the end of a sentence.

@@ -9,6 +9,9 @@ use crate::session::Session;
 
 /// The reading of one session.
 pub(crate) fn ending(session: &Session, exit: &StepExit, said: &CapturedOutput) -> Ending {
+    if let Some(ending) = said.did_something_else(exit).filter(|_| session.started == 0) {
+        return ending;
+    }
     let Some(finish) = &session.finish else {
         return unfinished(session, exit, said);
     };
@@ -93,6 +96,9 @@ fn interrupted(session: &Session, exit: &StepExit, kind: &str, message: &str) ->
     // xdist's way to say `-x` and `--maxfail`.
     if message.starts_with("stopping after ") {
         return of(EndingKind::Stopped, exit, message);
+    }
+    if message == trouble::LEFT_THE_DEBUGGER && !session.had_terminal {
+        return trouble::debugger(session.running().next_back());
     }
     let reason = match (kind, message) {
         ("KeyboardInterrupt", "") => "pytest was interrupted by a KeyboardInterrupt".to_owned(),

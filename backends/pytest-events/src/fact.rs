@@ -33,6 +33,11 @@ pub(crate) enum Fact {
         s: f64,
     },
     Report(Report),
+    /// What the last test printed, which passed.
+    Printed {
+        id: String,
+        sections: Vec<(String, String)>,
+    },
     /// The test is over, although it reported no teardown.
     End {
         id: String,
@@ -55,6 +60,12 @@ pub(crate) enum Fact {
         kind: String,
         #[serde(default)]
         message: String,
+    },
+    /// It took the person's terminal, or gave it back.
+    Terminal {
+        taken: bool,
+        #[serde(default)]
+        debugger: bool,
     },
     Finish(Finish),
     #[serde(other)]

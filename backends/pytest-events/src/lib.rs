@@ -14,7 +14,7 @@ mod stack;
 mod trial;
 
 use runner_core::backend::{
-    BackendError, BackendInfo, OptionKind, OptionSpec, OutputReader, RunRequest, TestBackend,
+    BackendError, BackendInfo, OptionKind, OptionSpec, OutputReader, RunRequest, Shows, TestBackend,
 };
 use runner_core::facts::Project;
 use runner_core::plan::Plan;
@@ -40,6 +40,10 @@ impl TestBackend for PytestEvents {
 
     fn plan(&self, request: &RunRequest, project: &Project) -> Result<Plan, BackendError> {
         plan::plan(request, project)
+    }
+
+    fn shows(&self, words: &[String]) -> Shows {
+        pytest_base::shows(words)
     }
 
     fn reader(&self, request: &RunRequest) -> Box<dyn OutputReader> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pytest_base::{base_plan, option_words};
+use pytest_base::{base_plan, option_words, wants_terminal};
 use runner_core::backend::{BackendError, Filters, Mode, RunRequest};
 use runner_core::facts::Project;
 use runner_core::plan::{Artifact, Dump, Park, Plan, ScratchFile};
@@ -16,6 +16,12 @@ const FOLDER: &str = "reporter";
 
 /// Tells the reporter to speak: the run's nonce and the step's name. It removes the variable at once.
 const MARKER: &str = "QAAS_REPORTER";
+
+/// Tells the reporter of a terminal: whether to take it at once or in a debugger only, and its path.
+const TERMINAL: &str = "QAAS_TERMINAL";
+
+/// Behind the step's name in the marker: what passing tests print is told.
+const PRINTS: &str = " +prints";
 
 /// The artifact with the running test's phase, one byte of shared memory.
 pub(crate) const PHASE: &str = "phase";
@@ -64,8 +70,14 @@ pub(crate) fn plan(request: &RunRequest, project: &Project) -> Result<Plan, Back
         step.channel = true;
         step.env.insert(
             MARKER.to_owned(),
-            Some(format!("{} {}", request.nonce, step.name)),
+            Some(format!("{} {}{}", request.nonce, step.name, prints(request))),
         );
+        if let Some(terminal) = request.terminal.as_ref().and_then(|path| path.to_str()) {
+            let now = wants_terminal(&request.filters.extra_args);
+            let when = if now { "now" } else { "debugger" };
+            step.env
+                .insert(TERMINAL.to_owned(), Some(format!("{when} {terminal}")));
+        }
         step.env_prepend.insert("PYTHONPATH".to_owned(), folder.clone());
         step.on_deadline = Some(Dump {
             from_rtmax: FROM_RTMAX,
@@ -74,6 +86,11 @@ pub(crate) fn plan(request: &RunRequest, project: &Project) -> Result<Plan, Back
         });
     }
     Ok(plan)
+}
+
+/// Whoever wants failures whole wants to see what a test that passes prints, too.
+fn prints(request: &RunRequest) -> &'static str {
+    if request.filters.full_texts { PRINTS } else { "" }
 }
 
 /// What a pytest is started with that waits for a selection: what every run of the suite has. The expressions of `-k` and
@@ -143,6 +160,8 @@ mod tests {
     fn the_reporter_and_the_plan_agree_on_names() {
         assert!(REPORTER.contains(&format!("os.environ.pop(\"{MARKER}\"")));
         assert!(REPORTER.contains(&format!("os.environ.pop(\"{PARK_MARKER}\"")));
+        assert!(REPORTER.contains(&format!("os.environ.pop(\"{TERMINAL}\"")));
+        assert!(REPORTER.contains(&format!("endswith(\"{PRINTS}\")")));
         assert!(REPORTER.contains(&format!("import {PARK_MODULE}")));
         assert!(REPORTER.contains(&format!("signal.SIGRTMAX - {FROM_RTMAX}")));
         assert!(REPORTER.contains(&format!("\"{STACK_PREFIX}%d\"")));

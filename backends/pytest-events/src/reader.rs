@@ -1,10 +1,10 @@
 //! Reads a run: rows from the channel alone, reasons also from what pytest printed.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use pytest_base::CapturedOutput;
 use pytest_base::command::STEP_NAME;
+use pytest_base::{CapturedOutput, cause, trouble};
 use runner_core::backend::{BackendError, OutputReader, RunRequest};
 use runner_core::event::{Ending, ExitMeaning, TestEvent};
 use runner_core::model::Phase;
@@ -54,6 +54,15 @@ impl Reader {
         }
     }
 
+    /// Where a process died in a test.
+    fn crashes(&self, events: &mut Vec<TestEvent>) {
+        let steps = self.steps.values();
+        events.extend(steps.filter_map(|(session, said)| {
+            let died = session.finish.is_none();
+            died.then(|| crash_of(session, said, &self.cwd))?
+        }));
+    }
+
     /// Where everything hung, from the stacks that were asked for at the time limit.
     fn hangs(&self, files: &Artifacts, events: &mut Vec<TestEvent>) {
         for (pid, dump) in &files.dumps {
@@ -84,6 +93,25 @@ impl Reader {
     }
 }
 
+/// Where a process died that could still say so (Python's `faulthandler`): in its one running test.
+fn crash_of(session: &Session, said: &CapturedOutput, cwd: &Path) -> Option<TestEvent> {
+    let dump: Vec<&str> = said
+        .stderr()
+        .skip_while(|line| !line.contains(stack::FATAL))
+        .collect();
+    let stack = stack::crash(&dump, cwd)?;
+    let mut running = session.running();
+    let (Some(nodeid), None) = (running.next(), running.next()) else {
+        return None;
+    };
+    Some(TestEvent::Hung {
+        nodeid: nodeid.to_owned(),
+        phase: None,
+        stack: Some(stack),
+        worker: None,
+    })
+}
+
 /// The process that owns the session hung: in its one running test, or outside of any.
 fn hung_alone(session: &Session, phase: Option<Phase>, stack: Option<String>, events: &mut Vec<TestEvent>) {
     let running: Vec<&str> = session.running().collect();
@@ -109,8 +137,13 @@ impl OutputReader for Reader {
             .entry(lines.step)
             .or_insert_with(|| (Session::default(), quiet.clone()));
         if lines.stream == Stream::Channel {
+            let told = events.len();
             for line in &lines.lines {
                 session.read(line, &self.nonce, events);
+            }
+            cause::tidy(&mut events[told..], &self.cwd);
+            if !session.had_terminal {
+                trouble::explain_debuggers(events, told);
             }
         } else {
             said.hear(lines);
@@ -123,11 +156,13 @@ impl OutputReader for Reader {
         files: &Artifacts,
         events: &mut Vec<TestEvent>,
     ) -> Result<Ending, BackendError> {
-        for (session, _) in self.steps.values_mut() {
+        for (session, said) in self.steps.values_mut() {
             session.end(events);
+            said.tell_printed(events);
         }
         self.last_word(files, events);
         self.hangs(files, events);
+        self.crashes(events);
         let silent = (Session::default(), self.quiet.clone());
         let mut endings = Vec::new();
         let pytests = exits

@@ -85,6 +85,7 @@ def take_channel():
     except OSError:
         return None, None
     nonce, _, step = nonce.partition(" ")
+    step = step[: -len(" +prints")] if PRINTS else step
     python = "%d.%d.%d" % sys.version_info[:3]
     hello = {"e": "hello", "nonce": nonce, "step": step, "pid": os.getpid(), "pytest": pytest.__version__, "python": python}
     send(encode(hello).encode() + b"\n")
@@ -122,9 +123,68 @@ def phase_byte(path):
         return bytearray(1)
 
 
+PRINTS = os.environ.get("QAAS_REPORTER", "").endswith(" +prints")
 CHANNEL, CHANNEL_FD = take_channel()
 if CHANNEL:
     stack_file(SCRATCH)
+
+class Terminal:
+    """The terminal of the person who runs the tests: standard streams are put there, for good or while a debugger has them.
+
+    This process leads its session and has no terminal of its own, so the one that it opens becomes its own: Ctrl-C there
+    reaches it as in any other terminal.
+    """
+
+    def __init__(self, path):
+        self.path, self.device, self.saved = path, None, []
+
+    def take(self, debugger):
+        try:
+            fd = os.open(self.path, os.O_RDWR)
+        except OSError:  # it is gone: the streams stay where they are
+            return
+        self.device = os.fstat(fd).st_rdev
+        self.saved = [os.dup(number) for number in range(3)]
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        for number in range(3):
+            os.dup2(fd, number)
+        os.close(fd)
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(line_buffering=True)
+        CHANNEL(encode({"e": "terminal", "taken": True, "debugger": debugger}).encode() + b"\n")
+
+    def give_back(self):
+        """Where pytest captures again, its own files are in place already and stay."""
+        for number, fd in enumerate(self.saved):
+            here = os.fstat(number)
+            if stat.S_ISCHR(here.st_mode) and here.st_rdev == self.device:
+                os.dup2(fd, number)
+            os.close(fd)
+        self.saved = []
+        CHANNEL(encode({"e": "terminal", "taken": False, "debugger": True}).encode() + b"\n")
+
+
+class Debugger:
+    """Hands pytest's debugger the terminal for as long as it is in use."""
+
+    def __init__(self, terminal):
+        self.terminal = terminal
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_enter_pdb(self):
+        if not self.terminal.saved:
+            self.terminal.take(debugger=True)
+
+    def pytest_leave_pdb(self):
+        if self.terminal.saved:
+            self.terminal.give_back()
+
+
+WHEN, _, TERMINAL = os.environ.pop("QAAS_TERMINAL", "").partition(" ")
+if CHANNEL and WHEN == "now":
+    Terminal(TERMINAL).take(debugger=False)
 
 PARK = None
 if os.environ.pop("QAAS_PARK", None) is not None:
@@ -155,6 +215,8 @@ def pytest_load_initial_conftests():
 def pytest_configure(config):
     if CHANNEL:
         config.pluginmanager.register(Reporter(config, CHANNEL), "qaas-reporter")
+        if WHEN == "debugger":
+            config.pluginmanager.register(Debugger(Terminal(TERMINAL)), "qaas-debugger")
     elif "qaas_scratch" in getattr(config, "workerinput", ()):
         fd = stack_file(config.workerinput["qaas_scratch"])
         config.pluginmanager.register(Worker(config, fd), "qaas-worker")
@@ -295,6 +357,8 @@ class Reporter:
                     self.setup = self.call = None
                     self.ended += 1
                     self.phase[0] = PASSED
+                    if PRINTS and report.sections:
+                        self.tell("printed", id=report.nodeid, sections=clipped(report.sections))
                     return
         self.report(report)
 
@@ -453,7 +517,7 @@ def place(longrepr):
     for entry in reversed(entries):
         at = getattr(entry, "reprfileloc", None)
         path = str(at.path) if at is not None else ".."
-        if not os.path.isabs(path) and not path.startswith("..") and "site-packages" not in path:
+        if not os.path.isabs(path) and not path.startswith(("..", "<")) and "site-packages" not in path:
             return [path, at.lineno]
     return None
 
@@ -466,7 +530,11 @@ def sections(report):
     wanted = report.sections
     if report.outcome == "passed":
         wanted = [pair for pair in wanted if pair[0].endswith("teardown")]
-    return [[str(name), clip(str(text), SECTION)] for name, text in wanted[:20]]
+    return clipped(wanted)
+
+
+def clipped(sections):
+    return [[str(name), clip(str(text), SECTION)] for name, text in sections[:20]]
 
 
 def subtest(report):

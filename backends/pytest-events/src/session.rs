@@ -2,12 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
+use pytest_base::trouble;
 use runner_core::event::TestEvent;
 use runner_core::model::{Attempt, CollectionError, Location, Outcome, Phase, TestResult};
 use runner_core::nodeid::NodeId;
 
 use crate::fact::{Fact, Finish, Hello, Next, Report};
-use crate::trial::{Took, Trial, bare, location};
+use crate::trial::{Took, Trial, bare, location, shown};
 
 /// Broken lines that are named one by one; the rest is only counted.
 const NAMED_DAMAGES: u64 = 3;
@@ -33,6 +34,8 @@ pub(crate) struct Session {
     /// Type and text of the exception that interrupted the session.
     pub(crate) interrupt: Option<(String, String)>,
     pub(crate) collection_failed: bool,
+    /// A person's terminal was in the tests' hands.
+    pub(crate) had_terminal: bool,
     listed: bool,
     trials: HashMap<Key, Trial>,
     /// Tries that were reported to be run again, so far.
@@ -86,6 +89,15 @@ impl Session {
 
     /// Nothing more comes: tests that were never called will not be called.
     pub(crate) fn end(&mut self, events: &mut Vec<TestEvent>) {
+        let left = |(_, message): &(String, String)| message == trouble::LEFT_THE_DEBUGGER;
+        if self.had_terminal && self.interrupt.as_ref().is_some_and(left) {
+            // A person has seen it fail, and left the debugger there: nothing more would come of it.
+            let failed = self.trials.iter().filter(|(_, trial)| trial.has_failed());
+            let failed: Vec<Key> = failed.map(|(key, _)| key.clone()).collect();
+            for key in failed {
+                self.close(key, events);
+            }
+        }
         let results = self.uncalled.drain(..).map(|(_, result)| result);
         events.extend(results.map(|result| TestEvent::Finished(Box::new(result))));
     }
@@ -154,6 +166,15 @@ impl Session {
             Fact::Worker { id, text } => warn(events, format!("pytest-xdist's worker {id} died: {text}")),
             Fact::Internal { message } => self.internal = Some(message),
             Fact::Interrupt { kind, message } => self.interrupt = Some((kind, message)),
+            Fact::Printed { id, sections } => {
+                let mut result = TestResult::new(id, Outcome::Passed);
+                result.output = shown(&sections);
+                events.push(TestEvent::Detailed(Box::new(result)));
+            }
+            Fact::Terminal { taken, debugger } => {
+                self.had_terminal |= taken;
+                events.push(TestEvent::Terminal { taken, debugger });
+            }
             Fact::Finish(finish) => self.finish = Some(finish),
             Fact::Unknown => {}
         }

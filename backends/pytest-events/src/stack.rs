@@ -1,4 +1,4 @@
-//! Reads what `faulthandler` wrote about one process: which test, which phase, which frames of the project.
+//! Reads what `faulthandler` wrote about one process that hung or died: which test, which phase, which frames of the project.
 
 use std::path::Path;
 
@@ -51,6 +51,23 @@ pub(crate) fn read(dump: &str, cwd: &Path) -> Option<Hang> {
         phase: phase(&main),
         stack: (!frames.is_empty()).then(|| frames[..frames.len().min(KEPT_FRAMES)].join("\n")),
     })
+}
+
+/// How Python begins to say where it died.
+pub(crate) const FATAL: &str = "Fatal Python error: ";
+
+/// What Python said when it died: why, and the frames of the project on the thread that died, innermost first. `lines` begin
+/// with the one that has [`FATAL`] in it.
+pub(crate) fn crash(lines: &[&str], cwd: &Path) -> Option<String> {
+    let (_, why) = lines.first()?.split_once(FATAL)?;
+    let current = lines.iter().position(|line| line.contains("Current thread 0x"))?;
+    let frames = lines[current + 1..].iter().map(|line| line.trim());
+    let frames = frames.take_while(|line| line.starts_with("File \""));
+    let shown = frames
+        .filter(|line| of_the_project(line))
+        .map(|line| shown(line, cwd));
+    let shown: Vec<String> = shown.take(KEPT_FRAMES).collect();
+    (!shown.is_empty()).then(|| format!("{why}\n{}", shown.join("\n")))
 }
 
 /// The frames of the thread that runs the tests: the one with pytest's runner in it, else the last one of the dump

@@ -63,3 +63,27 @@ fn setup_and_teardown_are_told_by_pytests_hooks() {
         assert_eq!(read(&dump, cwd()).unwrap().phase, Some(phase));
     }
 }
+
+#[test]
+fn a_crash_is_told_by_the_frames_of_the_project_and_not_by_pytests() {
+    let died = "\
+Fatal Python error: Segmentation fault
+
+Current thread 0x00007ffaa860ab80 (most recent call first):
+  File \"/usr/lib/python3.11/ctypes/__init__.py\", line 519 in string_at
+  File \"/project/lib.py\", line 3 in crash
+  File \"/project/test_s.py\", line 4 in test_segv
+  File \"/v/site-packages/_pytest/python.py\", line 187 in pytest_pyfunc_call
+  File \"<frozen runpy>\", line 88 in _run_code
+
+Thread 0x00007ffaa860aaaa (most recent call first):
+  File \"/project/other.py\", line 9 in waits
+";
+    let lines: Vec<&str> = died.lines().collect();
+    let stack = super::crash(&lines, std::path::Path::new("/project")).unwrap();
+    assert_eq!(
+        stack,
+        "Segmentation fault\n/usr/lib/python3.11/ctypes/__init__.py:519 in string_at\nlib.py:3 in crash\ntest_s.py:4 in test_segv"
+    );
+    assert_eq!(super::crash(&[], std::path::Path::new("/project")), None);
+}

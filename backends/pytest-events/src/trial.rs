@@ -145,6 +145,11 @@ impl Trial {
         }
     }
 
+    /// Whether one of its phases failed already.
+    pub(crate) fn has_failed(&self) -> bool {
+        !self.failures.is_empty() && !self.reran
+    }
+
     /// Set up and torn down, and the call left out.
     pub(crate) fn never_called(&self) -> bool {
         self.call.is_none() && self.setup == Some(Ended::Passed) && !self.outcome().is_bad()
@@ -303,7 +308,7 @@ pub(crate) fn bare(reason: &str) -> String {
 }
 
 /// Captured sections as pytest shows them.
-fn shown(sections: &[(String, String)]) -> Option<String> {
+pub(crate) fn shown(sections: &[(String, String)]) -> Option<String> {
     let parts: Vec<String> = sections
         .iter()
         .map(|(name, text)| format!("--- {name} ---\n{}", text.trim_end_matches('\n')))

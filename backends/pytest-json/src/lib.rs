@@ -7,7 +7,9 @@
 mod report;
 
 use pytest_base::text::{self, TextReader};
-use runner_core::backend::{BackendError, BackendInfo, Mode, Need, OutputReader, RunRequest, TestBackend};
+use runner_core::backend::{
+    BackendError, BackendInfo, Mode, Need, OutputReader, RunRequest, Shows, TestBackend,
+};
 use runner_core::event::{Ending, EndingKind, TestEvent};
 use runner_core::facts::Project;
 use runner_core::plan::{Artifact, Artifacts, Lines, Plan, StepExit};
@@ -61,6 +63,10 @@ impl TestBackend for PytestJson {
             plan.artifacts.push(Artifact { name, path });
         }
         Ok(plan)
+    }
+
+    fn shows(&self, words: &[String]) -> Shows {
+        pytest_base::shows(words)
     }
 
     fn reader(&self, request: &RunRequest) -> Box<dyn OutputReader> {

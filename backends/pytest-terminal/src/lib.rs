@@ -3,7 +3,7 @@
 //! The grammar and its cross-checks are in [`pytest_base::text`]; what text cannot tell is in `docs/outcomes.md`.
 
 use pytest_base::text::{self, TextReader};
-use runner_core::backend::{BackendError, BackendInfo, OutputReader, RunRequest, TestBackend};
+use runner_core::backend::{BackendError, BackendInfo, OutputReader, RunRequest, Shows, TestBackend};
 use runner_core::facts::Project;
 use runner_core::plan::Plan;
 
@@ -18,6 +18,10 @@ impl TestBackend for PytestTerminal {
 
     fn plan(&self, request: &RunRequest, project: &Project) -> Result<Plan, BackendError> {
         text::plan(request, project, &[])
+    }
+
+    fn shows(&self, words: &[String]) -> Shows {
+        pytest_base::shows(words)
     }
 
     fn reader(&self, request: &RunRequest) -> Box<dyn OutputReader> {

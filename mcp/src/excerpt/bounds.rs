@@ -20,6 +20,9 @@ pub(super) fn apply(parts: &mut Parts) {
     }
     messages(&mut parts.fields);
     changes(&mut parts.fields);
+    if let Some(Value::Object(flaky)) = parts.fields.get_mut("flaky") {
+        few_ids(flaky);
+    }
 }
 
 fn output(fields: &mut Map<String, Value>) {
@@ -48,9 +51,13 @@ fn changes(fields: &mut Map<String, Value>) {
     let Some(Value::Object(changes)) = fields.get_mut("changed_since") else {
         return;
     };
-    for change in changes.values_mut() {
-        if let Some(Value::Array(ids)) = change.get_mut("ids") {
-            ids.truncate(MOST_IDS);
-        }
+    for change in changes.values_mut().filter_map(Value::as_object_mut) {
+        few_ids(change);
+    }
+}
+
+fn few_ids(list: &mut Map<String, Value>) {
+    if let Some(Value::Array(ids)) = list.get_mut("ids") {
+        ids.truncate(MOST_IDS);
     }
 }

@@ -6,11 +6,12 @@ use super::measure;
 
 /// The fields that say most, in the order in which they get their room, each with the part of the room (in percent)
 /// that it may take. Numbers and words of fixed length take what they need. Fields that are not named come last.
-const SHARES: [(&str, usize); 38] = [
+const SHARES: [(&str, usize); 41] = [
     ("status", 100),
     ("run_id", 100),
     ("totals", 100),
     ("tests", 100),
+    ("flaky", 15),
     ("nodeid", 50),
     ("outcome", 100),
     ("exit_code", 100),
@@ -32,11 +33,13 @@ const SHARES: [(&str, usize); 38] = [
     ("heuristic", 100),
     ("searched", 100),
     ("count", 100),
+    ("lines", 100),
     ("parser", 20),
     ("error", 40),
     ("reason", 15),
     ("hint", 15),
     ("message", 25),
+    ("attempts", 30),
     ("unfinished", 35),
     ("collection_errors", 60),
     ("selector", 15),

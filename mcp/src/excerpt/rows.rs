@@ -76,6 +76,9 @@ pub(super) fn short(row: &Row, cap: usize) -> Map<String, Value> {
     if let Some(phase) = row.phase {
         add("phase", json!(phase));
     }
+    if row.flaky {
+        add("flaky", json!(true));
+    }
     if !tight {
         parts(row, cap / 2, &mut add);
     }

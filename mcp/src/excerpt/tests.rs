@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ops::{
-    Answer, EnvironmentFacts, ErrorKind, NextCall, OpError, Row, Tool, Totals, get_run, run_n_times,
+    Answer, EnvironmentFacts, ErrorKind, Ids, NextCall, OpError, Row, Tool, Totals, get_run, run_n_times,
     run_single, run_suite,
 };
 use proptest::prelude::*;
@@ -37,11 +37,13 @@ fn suite(status: Status, tests: Vec<Row>) -> run_suite::Answer {
         hint: None,
         stopped: false,
         totals: totals(&tests),
+        flaky: Ids::default(),
         tests,
         collection_errors: Vec::new(),
         unfinished: Vec::new(),
         never_started: None,
         deselected: 0,
+        framework_warnings: 0,
         exit_code: Some(0),
         signal: None,
         timed_out: false,
@@ -362,6 +364,7 @@ fn page(tests: Vec<Row>, offset: usize, all: usize) -> Answer {
         tool: "run_suite".into(),
         part: Some(get_run::Part::Tests),
         totals: totals(&tests),
+        flaky: Ids::default(),
         progress: None,
         tests,
         nodeids: Vec::new(),
@@ -369,6 +372,7 @@ fn page(tests: Vec<Row>, offset: usize, all: usize) -> Answer {
         offset,
         cursor: (shown < all).then(|| shown.to_string()),
         output: None,
+        lines: None,
         collection_errors: Vec::new(),
         unfinished: Vec::new(),
         exit_code: Some(1),
@@ -506,6 +510,8 @@ fn single(output: &str, tests: Vec<Row>) -> Box<run_single::Answer> {
         hint: None,
         nodeid: "t.py::test_many".into(),
         outcome: run_single::SingleOutcome::Finished(Outcome::Failed),
+        flaky: false,
+        attempts: Vec::new(),
         duration_s: None,
         message: Some("assert 1 == 2".into()),
         output: Some(output.to_owned()),
@@ -552,6 +558,7 @@ fn messages_of_repeats_beyond_the_first_are_counted() {
         valid: 20,
         passed: 0,
         failed: 20,
+        flaky: 0,
         flake_rate: 0.0,
         flake_interval: [0.0, 0.161],
         would_show: Vec::new(),

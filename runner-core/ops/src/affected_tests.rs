@@ -11,7 +11,6 @@ use super::arguments::Reader;
 use super::definition::shared::CWD;
 use super::definition::{Action, Argument, Called, Definition, Hints, Kind, Needs};
 use super::{ErrorKind, NextCall, OpError, Tool, Workspace, cut};
-use engine::project;
 use runner_core::affected::{AffectedTest, AffectedTests};
 use runner_core::paths;
 
@@ -86,13 +85,16 @@ pub async fn run(workspace: &Workspace, arguments: Arguments) -> Result<Answer, 
         ));
     }
     let cwd = match &arguments.cwd {
-        Some(text) => project::resolve_dir(&workspace.root, text)?,
+        Some(text) => workspace.folder(text)?,
         None => workspace.root.clone(),
     };
     let changed: Result<Vec<String>, OpError> = arguments
         .paths
         .iter()
-        .map(|path| inside(&workspace.root, &cwd, path))
+        .map(|path| match arguments.cwd {
+            None => inside(&workspace.root, &cwd, &workspace.typed_change(path)),
+            Some(_) => inside(&workspace.root, &cwd, path),
+        })
         .collect();
     let changed = changed?;
     let (finder, root) = (Arc::clone(&workspace.affected), workspace.root.clone());

@@ -34,8 +34,8 @@ impl Ids {
         self.count == 0
     }
 
-    fn of<'a>(ids: impl Iterator<Item = &'a &'a str>) -> Self {
-        let ids: Vec<String> = ids.map(|&id| id.to_owned()).collect();
+    pub(super) fn of<'a>(ids: impl Iterator<Item = &'a str>) -> Self {
+        let ids: Vec<String> = ids.map(str::to_owned).collect();
         Self {
             count: ids.len(),
             ids,
@@ -76,9 +76,9 @@ fn compare(older: &Report, newer: &Report) -> Option<Changes> {
         .collect();
     let changes = Changes {
         run_id: older.facts.run_id.clone(),
-        newly_failing: Ids::of(is.difference(&was)),
-        fixed: Ids::of(was.intersection(&well)),
-        still_failing: Ids::of(was.intersection(&is)),
+        newly_failing: Ids::of(is.difference(&was).copied()),
+        fixed: Ids::of(was.intersection(&well).copied()),
+        still_failing: Ids::of(was.intersection(&is).copied()),
     };
     let any =
         !(changes.newly_failing.is_empty() && changes.fixed.is_empty() && changes.still_failing.is_empty());

@@ -32,7 +32,12 @@ pub(super) fn failed_of(workspace: &Workspace, run: &str, common: &mut RunArgume
     } else {
         of_run(&*stored(workspace, run)?, common)?;
     }
-    let selectors = std::mem::take(&mut common.selectors);
+    let typed = std::mem::take(&mut common.selectors);
+    // Ids are relative to where the run was, which is mostly the root.
+    let selectors: Vec<String> = typed
+        .iter()
+        .flat_map(|typed| [workspace.as_seen(typed), typed.clone()])
+        .collect();
     if !selectors.is_empty() {
         common
             .ids
@@ -40,7 +45,7 @@ pub(super) fn failed_of(workspace: &Workspace, run: &str, common: &mut RunArgume
         if common.ids.is_empty() {
             return Err(nothing(format!(
                 "nothing that failed lies below {}",
-                selectors.join(", ")
+                typed.join(", ")
             )));
         }
     }
@@ -51,6 +56,9 @@ pub(super) fn failed_of(workspace: &Workspace, run: &str, common: &mut RunArgume
 
 /// Whether an id is a selector, or one of the tests that it stands for.
 fn lies_below(id: &str, selector: &str) -> bool {
+    if selector == "." {
+        return true;
+    }
     let selector = selector.trim_end_matches('/');
     id.strip_prefix(selector)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', ':', '[']))

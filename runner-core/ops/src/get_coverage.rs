@@ -151,7 +151,7 @@ pub(super) async fn spec(workspace: &Workspace, arguments: &Arguments) -> Result
     for path in &arguments.paths {
         spec.filters
             .coverage_paths
-            .push(source_path(&workspace.root, &spec.cwd, path)?);
+            .push(source_path(workspace, &spec.cwd, path)?);
     }
     Ok(spec)
 }
@@ -218,7 +218,10 @@ fn not_installed(spec: &RunSpec, package: &str) -> OpError {
 }
 
 /// A path to measure, relative to `cwd`. It must exist: a name that measures nothing must not look like 0 %.
-fn source_path(root: &Path, cwd: &Path, text: &str) -> Result<String, OpError> {
+fn source_path(workspace: &Workspace, cwd: &Path, text: &str) -> Result<String, OpError> {
+    let root = &workspace.root;
+    let seen = workspace.seen(text);
+    let text = &seen.map_or_else(|| text.to_owned(), |place| place.to_string_lossy().into_owned());
     let relative = |base: &Path| {
         let text = base.join(text);
         project::resolve(root, cwd, &text.to_string_lossy())

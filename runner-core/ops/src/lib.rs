@@ -47,7 +47,7 @@ pub mod run_suite;
 
 pub use answer::{Answer, Fields, ToolAnswer};
 pub use call::{answer_of, call};
-pub use changes::Changes;
+pub use changes::{Changes, Ids};
 pub use check::{SuiteCheck, SuitePlan, check};
 pub use definition::{Argument, DefaultValue, Definition, Hints, Kind, Needs};
 pub use error::{ErrorKind, Known, OpError};
@@ -60,7 +60,7 @@ pub use rate::Power;
 pub use rows::{FailurePlace, Row, Totals};
 pub use scope::Scope;
 pub use stored::list as stored_runs;
-pub use stored::stored;
+pub use stored::{id_in, stored};
 pub use suites::suite_names;
 pub use tool::Tool;
 pub use trust::{surface, trust};

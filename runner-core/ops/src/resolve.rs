@@ -13,6 +13,7 @@ use engine::run::{RunSpec, child_environment};
 use runner_core::backend::{BackendInfo, Capability, Mode};
 use runner_core::facts::Project;
 use runner_core::nodeid::NodeId;
+use runner_core::paths;
 use runner_core::selector::{Selection, Selector};
 
 /// What all tools that run something have in common.
@@ -66,14 +67,17 @@ impl RunArguments {
     async fn make(&self, workspace: &Workspace, tool: Tool, mode: Mode) -> Result<RunSpec, OpError> {
         let settings = workspace.settings()?;
         let asked_cwd = match &self.scope.cwd {
-            Some(text) => Some(project::resolve_dir(&workspace.root, text)?),
+            Some(text) => Some(workspace.folder(text)?),
             None => None,
         };
-        let asked: Vec<String> = self.selectors.iter().chain(&self.ids).cloned().collect();
+        // Who names another folder means what lies there.
+        let here = workspace.here.as_deref().filter(|_| asked_cwd.is_none());
+        let typed: Vec<String> = self.selectors.iter().chain(&self.ids).cloned().collect();
         let wish = SuiteQuery {
             suite: self.scope.suite.as_deref(),
             cwd: asked_cwd.as_deref(),
-            selectors: &asked,
+            here,
+            selectors: &typed,
         };
         let mut suite = suites::choose(
             &workspace.root,
@@ -88,11 +92,15 @@ impl RunArguments {
             left_out: mut warnings,
         } = trust::usable(workspace, settings, &mut suite)?;
         let mut gone = None;
-        let context = SelectorContext::of(workspace, &suite, &cwd, &folder);
-        let mut selectors = Vec::with_capacity(asked.len());
+        let context = SelectorContext {
+            here,
+            ..SelectorContext::of(workspace, &suite, &cwd, &folder)
+        };
+        let mut selectors = Vec::with_capacity(typed.len());
         for text in &self.selectors {
             selectors.push(context.selector(text)?);
         }
+        context.widen(&mut selectors);
         for id in &self.ids {
             let test = context
                 .test(id)
@@ -112,6 +120,11 @@ impl RunArguments {
         let (project, choice) = tools(workspace, &suite, &around(&selectors, &cwd), &env).await?;
         warnings.extend(workspace.notes_of(&choice.backend.info().name));
         let policy = workspace.policy.clone();
+        let asked = typed.into_iter().map(|text| match here {
+            Some(_) => workspace.as_seen(&text),
+            None => text,
+        });
+        let asked = asked.collect();
         Ok(RunSpec {
             passed_over: choice.passed_over,
             selection: Selection { selectors },
@@ -120,6 +133,7 @@ impl RunArguments {
             timeout,
             env,
             view: None,
+            onlooker: workspace.onlooker.clone(),
             warnings,
             ..RunSpec::new(tool.name(), mode, suite, choice.backend, project, policy)
         })
@@ -273,6 +287,8 @@ fn without_backend(workspace: &Workspace, suite: &Suite, error: ProjectError) ->
 struct SelectorContext<'a> {
     root: &'a Path,
     cwd: &'a Path,
+    /// Where a person stands, unless they named the working folder.
+    here: Option<&'a Path>,
     /// The suite's.
     folder: &'a Path,
     /// Whether ids of the suite are names that need not begin with a file.
@@ -307,6 +323,7 @@ impl<'a> SelectorContext<'a> {
         Self {
             root: &workspace.root,
             cwd,
+            here: None,
             folder,
             names: suite_can(workspace, suite, Capability::Names),
             lists: suite_can(workspace, suite, Capability::List),
@@ -317,7 +334,7 @@ impl<'a> SelectorContext<'a> {
 
 impl SelectorContext<'_> {
     fn selector(&self, text: &str) -> Result<Selector, ProjectError> {
-        let resolved = project::resolve_from(self.root, self.cwd, &[self.folder], text);
+        let resolved = project::resolve_from(self.root, self.cwd, self.here, &[self.folder], text);
         match resolved {
             Err(error) if self.names && matches!(error.code.as_str(), "no_such_path" | "bad_selector") => {
                 locate::name(text).ok_or(error)
@@ -327,6 +344,20 @@ impl SelectorContext<'_> {
                 Ok(locate::name(text).unwrap_or(keyword))
             }
             other => other,
+        }
+    }
+
+    /// Who names a folder around the whole suite means all of it, whatever else is named beside.
+    fn widen(&self, selectors: &mut Vec<Selector>) {
+        let around = |selector: &Selector| {
+            let Selector::Path { path } = selector else {
+                return false;
+            };
+            let place = paths::clean(&self.cwd.join(path)).unwrap_or_default();
+            place != self.folder && self.folder.starts_with(&place)
+        };
+        if self.cwd == self.folder && selectors.iter().any(around) {
+            selectors.retain(|selector| matches!(selector, Selector::Keyword { .. }));
         }
     }
 

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use super::changes::Ids;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use runner_core::model::{Attempt, CollectionError, Location, Outcome, Phase, Subtest, TestResult};
 use runner_core::report::{Iteration, Report};
+use runner_core::visible::visible;
 
 /// One finished test. Only such an object has both `nodeid` and `outcome`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -29,6 +31,9 @@ pub struct Row {
     /// All failures of a test that has more than one (its call and again its teardown).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<FailurePlace>,
+    /// Passed only when it was run again in the same run.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub flaky: bool,
     /// Earlier tries in the same run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub attempts: Vec<Attempt>,
@@ -66,6 +71,7 @@ impl From<&TestResult> for Row {
             location: first.and_then(|failure| failure.location.clone()),
             phase: result.phase,
             failures,
+            flaky: result.is_flaky(),
             attempts: result.attempts.clone(),
             subtests: result.subtests.clone(),
             output: result.output.clone(),
@@ -97,6 +103,7 @@ impl From<&CollectionError> for Row {
             location: error.location.clone(),
             phase: Some(Phase::Collect),
             failures: Vec::new(),
+            flaky: false,
             attempts: Vec::new(),
             subtests: Vec::new(),
             output: None,
@@ -119,6 +126,27 @@ pub(super) fn rows_of(iteration: &Iteration) -> Vec<Row> {
         .filter(|error| iteration.row(&error.nodeid).is_none())
         .map(Row::from);
     tests.chain(collectors).collect()
+}
+
+/// The tests that passed only when they were run again.
+pub(super) fn flaky(rows: &[Row]) -> Ids {
+    Ids::of(rows.iter().filter(|row| row.flaky).map(|row| row.nodeid.as_str()))
+}
+
+/// That some tests passed only when they were run again, as a sentence of a headline; empty if none did.
+pub(super) fn flaky_words(flaky: &Ids) -> Option<String> {
+    const MOST_NAMED: usize = 3;
+    let named: Vec<_> = flaky.ids.iter().take(MOST_NAMED).map(|id| visible(id)).collect();
+    let more = if flaky.count > MOST_NAMED { ", …" } else { "" };
+    let those = if flaky.count == 1 { "it" } else { "they" };
+    let be = if flaky.count == 1 { "is" } else { "are" };
+    (!flaky.is_empty()).then(|| {
+        format!(
+            "{} of those passed {be} FLAKY ({those} failed at first and passed when run again): {}{more}.",
+            flaky.count,
+            named.join(", ")
+        )
+    })
 }
 
 /// How many there are of each outcome, `total` first.

@@ -15,7 +15,7 @@ use super::near::Listing;
 use super::perform::perform;
 use super::rate::{Power, power, wilson};
 use super::resolve::RunArguments;
-use super::rows::{round, warnings};
+use super::rows::{self, round, warnings};
 use super::run_single::{self, Reading, SingleOutcome};
 use super::unanswered::{cwd_argument, unanswered};
 
@@ -116,6 +116,9 @@ pub struct Answer {
     pub passed: u32,
     /// Reached the test, which failed, was in error, did not end or crashed. A skip or an expected failure is neither.
     pub failed: u32,
+    /// Of those that passed: only when the framework ran the test again.
+    #[serde(skip_serializing_if = "rows::is_zero")]
+    pub flaky: u64,
     /// Share of the valid runs whose outcome differs from the majority's, 4 digits.
     pub flake_rate: f64,
     /// Where the true rate lies, at 95 % (Wilson's interval), 4 digits: a few runs leave it wide.
@@ -219,6 +222,8 @@ pub(super) fn answer(workspace: &Workspace, report: &Report) -> Result<Answer, O
         return Err(never_reached(workspace, report, id));
     };
     let verdict = report.verdict();
+    let reran = |reading: &&Reading| reading.rows.iter().any(|row| row.flaky);
+    let flaky = readings.iter().filter(reran).count() as u64;
     let disagree = f64::from(tally.valid - most) / f64::from(tally.valid);
     let collection_errors = done
         .iter()
@@ -232,6 +237,7 @@ pub(super) fn answer(workspace: &Workspace, report: &Report) -> Result<Answer, O
         valid: tally.valid,
         passed: tally.passed,
         failed: tally.failed,
+        flaky,
         flake_rate: round(disagree, 4),
         flake_interval: wilson(tally.valid - most, tally.valid)
             .unwrap_or([0.0, 1.0])
@@ -253,7 +259,7 @@ pub(super) fn answer(workspace: &Workspace, report: &Report) -> Result<Answer, O
             workspace,
             report,
             id,
-            disagree > 0.0 || tally.passed < tally.valid,
+            disagree > 0.0 || tally.passed < tally.valid || flaky > 0,
         ),
         environment: EnvironmentFacts::of(report, &workspace.registry),
     })
@@ -375,7 +381,12 @@ impl ToolAnswer for Answer {
             self.valid - self.passed
         )];
         let majority = self.majority_outcome.as_str();
-        if self.flake_rate == 0.0 {
+        if self.flake_rate == 0.0 && self.flaky > 0 {
+            sentences.push(format!(
+                "FLAKY: in {} of the runs it failed at first and passed only when the framework ran it again.",
+                self.flaky
+            ));
+        } else if self.flake_rate == 0.0 {
             let most = self.flake_interval[1] * 100.0;
             sentences.push(format!(
                 "Stable ({majority}): the true flake rate is below {most:.0} % with 95 % confidence."

@@ -18,7 +18,7 @@ use engine::run::{EventSink, RunSpec};
 use engine::run_id::new_run_id;
 use process::Cancel;
 use runner_core::backend::{Capability, Mode};
-use runner_core::model::{CollectionError, Outcome, Status, Unfinished};
+use runner_core::model::{Attempt, CollectionError, Outcome, Status, Unfinished};
 use runner_core::report::{Iteration, Report};
 
 /// The tool.
@@ -77,9 +77,15 @@ pub struct Answer {
     /// As the framework names it, or as it was asked for if it stands for several.
     pub nodeid: String,
     pub outcome: SingleOutcome,
+    /// It passed only when it was run again.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub flaky: bool,
+    /// Its earlier tries in this run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub attempts: Vec<Attempt>,
     pub duration_s: Option<f64>,
     pub message: Option<String>,
-    /// Failure sections in full, captured output included. Null for a pass.
+    /// Failure sections in full, and what it printed, also where it passed.
     pub output: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tests: Vec<Row>,
@@ -294,6 +300,11 @@ pub(super) fn answer(workspace: &Workspace, report: &Report) -> Result<Answer, O
         reason: verdict.reason,
         hint: verdict.hint,
         outcome: reading.outcome,
+        flaky: reading.rows.iter().any(|row| row.flaky),
+        attempts: match reading.rows.as_slice() {
+            [row] => row.attempts.clone(),
+            _ => Vec::new(),
+        },
         duration_s: duration,
         message: shown
             .and_then(|row| row.message.clone())
@@ -340,7 +351,10 @@ fn not_among(workspace: &Workspace, report: &Report, id: &str) -> OpError {
 fn output(reading: &Reading, iteration: &Iteration) -> Option<String> {
     let tail = || Some(iteration.output_tail.clone());
     let text = match reading.outcome {
-        SingleOutcome::Finished(Outcome::Passed) => None,
+        SingleOutcome::Finished(Outcome::Passed) => {
+            let printed = reading.rows.iter().filter_map(|row| row.output.as_deref());
+            Some(printed.collect::<Vec<_>>().join("\n\n"))
+        }
         SingleOutcome::Finished(outcome) => {
             let rows: Vec<&Row> = reading.rows.iter().filter(|row| row.outcome == outcome).collect();
             let many = rows.len() > 1;
@@ -357,14 +371,12 @@ fn output(reading: &Reading, iteration: &Iteration) -> Option<String> {
                 .iter()
                 .filter_map(|test| test.stack.as_deref())
                 .collect();
-            let tail = tail().unwrap_or_default();
-            Some(
-                stacks
-                    .into_iter()
-                    .chain([tail.as_str()])
-                    .collect::<Vec<_>>()
-                    .join("\n\n"),
-            )
+            // Where they say it, the framework's own account of the same is the longer one.
+            if stacks.is_empty() {
+                tail()
+            } else {
+                Some(stacks.join("\n\n"))
+            }
         }
         SingleOutcome::NotCollected => tail(),
     };
@@ -418,6 +430,9 @@ impl ToolAnswer for Answer {
             String::new()
         };
         let mut sentences = vec![format!("{}: {}{time}{of}.", self.nodeid, self.outcome.as_str())];
+        if self.flaky {
+            sentences.push("FLAKY: it failed at first and passed when run again.".to_owned());
+        }
         let expected = match self.outcome {
             SingleOutcome::Finished(outcome) if outcome.is_bad() => Status::Failed,
             SingleOutcome::Finished(Outcome::Skipped) => Status::AllSkipped,

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::answer::ToolAnswer;
 use super::arguments::Reader;
+use super::changes::Ids;
 use super::definition::shared::{CWD, SELECTOR, SELECTORS, SUITE, TIMEOUT};
 use super::definition::{Action, Argument, Called, Definition, Hints, Kind, Needs};
 use super::perform::perform;
@@ -22,7 +23,7 @@ use engine::run_id::new_run_id;
 use process::Cancel;
 use runner_core::backend::{Capability, Filters, Mode};
 use runner_core::model::{CollectionError, Outcome, Status, Unfinished};
-use runner_core::report::Report;
+use runner_core::report::{Iteration, Report};
 
 /// The tool.
 pub static DEFINITION: Definition = Definition {
@@ -76,6 +77,8 @@ pub struct Arguments {
     pub failed_of: Option<String>,
     /// A client may set `max_failures`; the others are typed by a person.
     pub filters: Filters,
+    /// Words of pytest that a person may type as options of ours. They mean nothing to any other framework.
+    pub pytest_words: Vec<String>,
     pub scope: Scope,
 }
 
@@ -90,6 +93,7 @@ impl Arguments {
                 max_failures: reader.count("max_failures")?,
                 ..Filters::default()
             },
+            pytest_words: Vec::new(),
             scope: Scope::read(&mut reader)?,
         };
         reader.finish()?;
@@ -127,6 +131,9 @@ pub struct Answer {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub stopped: bool,
     pub totals: Totals,
+    /// Tests that passed only when they were run again.
+    #[serde(skip_serializing_if = "Ids::is_empty")]
+    pub flaky: Ids,
     /// One for each test that finished and each collector that failed, in the framework's order.
     pub tests: Vec<Row>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -140,6 +147,9 @@ pub struct Answer {
     /// Collected, then set aside by the framework's own filters.
     #[serde(skip_serializing_if = "rows::is_zero")]
     pub deselected: u64,
+    /// Warnings that the framework itself counted: its output has them.
+    #[serde(skip_serializing_if = "rows::is_zero")]
+    pub framework_warnings: u64,
     /// Null where qaas ended the run: what the framework says then is not its verdict.
     pub exit_code: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -274,6 +284,19 @@ pub(super) async fn spec(workspace: &Workspace, arguments: &Arguments) -> Result
         .with_hint("Leave `max_failures` out."));
     }
     spec.filters.clone_from(filters);
+    if let Some(word) = arguments.pytest_words.first() {
+        if info.framework != "pytest" {
+            return Err(OpError::bad_argument(format!(
+                "`{word}` is pytest's, and suite `{}` is run by {}",
+                spec.suite.name, info.framework
+            ))
+            .with_hint("Words for another framework go behind `--`."));
+        }
+        spec.filters
+            .extra_args
+            .splice(0..0, arguments.pytest_words.iter().cloned());
+    }
+    spec.shows = spec.backend.shows(&spec.filters.extra_args);
     // For the record, as it was typed: two runs with the same words asked the same question.
     let typed = [("-k", &filters.keyword), ("-m", &filters.markers)];
     spec.asked.extend(
@@ -281,7 +304,7 @@ pub(super) async fn spec(workspace: &Workspace, arguments: &Arguments) -> Result
             .iter()
             .filter_map(|(flag, word)| Some(format!("{flag} {}", word.as_ref()?))),
     );
-    spec.asked.extend(filters.extra_args.iter().cloned());
+    spec.asked.extend(spec.filters.extra_args.iter().cloned());
     Ok(spec)
 }
 
@@ -307,11 +330,13 @@ pub(super) fn answer(workspace: &Workspace, report: &Report) -> Result<Answer, O
         hint: verdict.hint,
         stopped: verdict.stopped,
         totals: Totals(iteration.totals()),
+        flaky: rows::flaky(&rows),
         tests: rows,
         collection_errors: iteration.collection_errors.clone(),
         unfinished: iteration.unfinished().to_vec(),
         never_started,
         deselected: iteration.deselected,
+        framework_warnings: iteration.warned(),
         exit_code: exit.filter(|exit| !exit.was_ended()).and_then(|exit| exit.code),
         signal: exit.and_then(|exit| exit.signal),
         timed_out: verdict.status == Status::TimedOut,
@@ -320,7 +345,8 @@ pub(super) fn answer(workspace: &Workspace, report: &Report) -> Result<Answer, O
         cwd: facts.cwd.to_string_lossy().into_owned(),
         selector: facts.asked.first().filter(|_| !many).cloned(),
         selectors: if many { facts.asked.clone() } else { Vec::new() },
-        output_tail: Some(iteration.output_tail.clone()).filter(|text| !whole && !text.trim().is_empty()),
+        output_tail: Some(iteration.output_tail.clone())
+            .filter(|text| !whole && !is_told(iteration) && !text.trim().is_empty()),
         warnings: rows::warnings(report, iteration),
         changed_since: None,
         next: Vec::new(),
@@ -328,6 +354,12 @@ pub(super) fn answer(workspace: &Workspace, report: &Report) -> Result<Answer, O
     };
     answer.next = next(workspace, report, &answer);
     Ok(answer)
+}
+
+/// Whether it is said where every test was that did not end: then the framework's own account says the same at length.
+fn is_told(iteration: &Iteration) -> bool {
+    let unfinished = iteration.unfinished();
+    !unfinished.is_empty() && unfinished.iter().all(|test| test.stack.is_some())
 }
 
 fn next(workspace: &Workspace, report: &Report, answer: &Answer) -> Vec<NextCall> {
@@ -377,6 +409,10 @@ impl ToolAnswer for Answer {
             self.totals.words(),
             self.duration_s
         )];
+        sentences.extend(rows::flaky_words(&self.flaky));
+        if self.framework_warnings > 0 {
+            sentences.push(format!("{}.", words::count(self.framework_warnings, "warning")));
+        }
         let because = words::aside(self.reason.as_ref());
         let bad = self.totals.of(Outcome::Failed) + self.totals.of(Outcome::Error);
         match self.status {

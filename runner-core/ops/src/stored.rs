@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::locate::AskedTest;
 use super::{ErrorKind, NextCall, OpError, Tool, Workspace, cut};
 use engine::run_id::is_run_id;
 use engine::store::{StoreError, Summary};
@@ -27,6 +28,27 @@ pub fn stored(workspace: &Workspace, run: &str) -> Result<Arc<Report>, OpError> 
     match workspace.live.get(&run_id) {
         Some(live) => Ok(live.so_far()),
         None => load_once(workspace, &run_id),
+    }
+}
+
+/// The id that a test of a run has, however a person writes it from where they stand. As it was typed if there is none.
+pub fn id_in(workspace: &Workspace, report: &Report, typed: &str) -> String {
+    let ids = || {
+        let rows = report.iterations.iter().flat_map(|iteration| &iteration.rows);
+        rows.map(|row| row.nodeid.as_str())
+    };
+    if ids().any(|id| id == typed) {
+        return typed.to_owned();
+    }
+    let asked = AskedTest {
+        id: &workspace.as_seen(typed),
+        root: &workspace.root,
+        cwd: &report.facts.cwd,
+    };
+    let picked = asked.pick(ids());
+    match picked.iter().next() {
+        Some(only) if picked.len() == 1 => (*only).to_owned(),
+        _ => typed.to_owned(),
     }
 }
 

@@ -33,6 +33,8 @@ pub(super) struct SuiteQuery<'a> {
     pub(super) suite: Option<&'a str>,
     /// Real path inside the root.
     pub(super) cwd: Option<&'a Path>,
+    /// Where a person stands.
+    pub(super) here: Option<&'a Path>,
     pub(super) selectors: &'a [String],
 }
 
@@ -52,7 +54,7 @@ pub(super) fn choose(
     }
     for selector in wish.selectors {
         if candidates.len() > 1 {
-            let base = wish.cwd.unwrap_or(root);
+            let base = wish.cwd.or(wish.here).unwrap_or(root);
             candidates = owners(root, registry, candidates, base, selector);
         }
     }
@@ -133,6 +135,11 @@ fn owners(root: &Path, registry: &Registry, suites: Vec<Suite>, base: &Path, sel
             .iter()
             .filter(|suite| place.starts_with(folder(root, suite))),
     );
+    if above.is_empty() {
+        // A folder around suites.
+        let inside = |suite: &Suite| folder(root, suite).starts_with(place);
+        return narrowed(suites, inside);
+    }
     let found = narrowed(above, |suite| in_paths(root, suite, place));
     narrowed(found, |suite| speaks(registry, suite, place))
 }
@@ -210,6 +217,7 @@ mod tests {
         let wish = SuiteQuery {
             suite,
             cwd: cwd.as_deref(),
+            here: None,
             selectors: &selectors,
         };
         choose(&real, &Registry::new(), suites(), &wish)

@@ -1,4 +1,4 @@
-//! Asking a run to end: politely first, at once when asked again.
+//! Asking a run to end: politely first, at once when asked again. And that its time limit is not to end it.
 
 use std::sync::{Arc, OnceLock};
 
@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 pub struct Cancel {
     asked: CancellationToken,
     at_once: CancellationToken,
+    unlimited: CancellationToken,
     by: Arc<OnceLock<String>>,
 }
 
@@ -27,6 +28,20 @@ impl Cancel {
     pub fn at_once(&self, by: &str) {
         self.ask(by);
         self.at_once.cancel();
+    }
+
+    /// From now on no time limit holds: a person has taken the work over.
+    pub fn lift_limit(&self) {
+        self.unlimited.cancel();
+    }
+
+    pub fn is_limit_lifted(&self) -> bool {
+        self.unlimited.is_cancelled()
+    }
+
+    /// Waits until no time limit holds any more.
+    pub async fn limit_lifted(&self) {
+        self.unlimited.cancelled().await;
     }
 
     pub fn is_asked(&self) -> bool {

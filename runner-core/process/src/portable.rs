@@ -149,7 +149,9 @@ impl Watch {
     async fn until_gone(&mut self, job: &Job, cancel: &Cancel, sink: LineSink<'_>) {
         let never = Instant::now();
         loop {
-            let deadline = job.deadline.filter(|_| !self.exit.timed_out);
+            let deadline = job
+                .deadline
+                .filter(|_| !self.exit.timed_out && !cancel.is_limit_lifted());
             tokio::select! {
                 (stream, lines) = self.output.next() => if !lines.is_empty() { sink(stream, lines) },
                 _ = &mut self.gone => return,
@@ -157,6 +159,7 @@ impl Watch {
                     self.exit.timed_out = true;
                     self.end_within(job, job.grace);
                 }
+                () = cancel.limit_lifted(), if deadline.is_some() => {}
                 () = cancel.asked(), if !self.exit.cancelled => {
                     self.exit.cancelled = true;
                     self.end_within(job, job.cancel_grace);

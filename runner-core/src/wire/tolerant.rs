@@ -11,7 +11,7 @@ use crate::event::{Ending, EndingKind, ExitMeaning, TestEvent};
 use crate::model::{Outcome, Phase};
 
 /// Names of [`TestEvent`]'s variants on the wire.
-const EVENTS: [&str; 11] = [
+const EVENTS: [&str; 13] = [
     "found",
     "counted",
     "started",
@@ -22,6 +22,8 @@ const EVENTS: [&str; 11] = [
     "collect_failed",
     "hung",
     "coverage",
+    "environment",
+    "printed",
     "warning",
 ];
 

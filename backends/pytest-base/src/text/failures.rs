@@ -190,7 +190,7 @@ pub fn location(text: &str) -> Option<Location> {
         let at = line.match_indices(": ").find_map(|(at, _)| {
             let (file, number) = line[..at].rsplit_once(':')?;
             let number: u32 = number.parse().ok()?;
-            let is_file = !file.is_empty() && !file.starts_with([' ', '>', 'E']) && file.contains('.');
+            let is_file = !file.is_empty() && !file.starts_with([' ', '>', 'E', '<']) && file.contains('.');
             is_file.then(|| (file.to_owned(), number))
         });
         at.map(|(file, number)| Location {
@@ -215,6 +215,8 @@ mod tests {
             line: Some(3),
         };
         assert_eq!(location(text), Some(expected));
+        let text = "test_e.py:2: \nE   KeyError: 'X'\n\n<frozen os>:679: KeyError";
+        assert_eq!(location(text).unwrap().to_string(), "test_e.py:2");
     }
 
     #[test]

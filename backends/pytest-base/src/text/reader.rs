@@ -9,6 +9,7 @@ use super::listing::Listing;
 use super::reconcile;
 use super::session::Session;
 use crate::captured::CapturedOutput;
+use crate::cause;
 use crate::command::STEP_NAME;
 use crate::exit::{self, PytestExit};
 use crate::trouble;
@@ -41,9 +42,10 @@ impl TextReader {
             self.parts.push(Part {
                 session: Session::new(&self.request.cwd),
                 listing: Listing::default(),
-                said: CapturedOutput::new(&self.request),
+                said: CapturedOutput::beside(&self.request, &["slowest durations"]),
             });
         }
+        let told = events.len();
         let part = &mut self.parts[lines.step];
         part.said.hear(lines);
         if lines.stream != Stream::Stdout {
@@ -55,6 +57,7 @@ impl TextReader {
                 Mode::List => part.listing.line(line),
             }
         }
+        cause::tidy(&mut events[told..], &self.request.cwd);
     }
 
     /// Settles all sessions. `exact` gives a session's rows by its step, where another source has them.
@@ -64,6 +67,7 @@ impl TextReader {
         mut exact: impl FnMut(usize) -> Option<Exact>,
         events: &mut Vec<TestEvent>,
     ) -> Ending {
+        let told = events.len();
         let sessions = exits.iter().take_while(|exit| exit.step.starts_with(STEP_NAME));
         let mut endings = Vec::new();
         for (step, exit) in sessions.enumerate() {
@@ -76,11 +80,14 @@ impl TextReader {
                 self.hear(&nothing, events);
             }
             let part = &mut self.parts[step];
+            part.said.tell_printed(events);
             endings.push(match self.request.mode {
                 Mode::Run => part.finish_run(exit, || exact(step), events),
                 Mode::List => part.finish_list(exit, events),
             });
         }
+        trouble::explain_debuggers(events, told);
+        cause::tidy(&mut events[told..], &self.request.cwd);
         Ending::worst(endings).unwrap_or_else(|| {
             Ending::because(EndingKind::Broken, ExitMeaning::Other, "pytest was not started")
         })
@@ -110,6 +117,9 @@ impl Part {
         exact: impl FnOnce() -> Option<Exact>,
         events: &mut Vec<TestEvent>,
     ) -> Ending {
+        if let Some(ending) = self.said.did_something_else(exit) {
+            return ending;
+        }
         let session = &mut self.session;
         let tail = session.tail.get_or_insert_default();
         tail.text.flush();

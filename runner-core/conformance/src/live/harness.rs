@@ -218,7 +218,7 @@ impl Harness {
 
 /// What the sample wrote, as everybody's selectors are read.
 fn selector(subject: &Subject, project: &Project, text: &str) -> Result<Selector, String> {
-    let resolved = project::resolve_from(&project.root, &project.dir, &[], text);
+    let resolved = project::resolve_from(&project.root, &project.dir, None, &[], text);
     let name = || Selector::Node {
         path: String::new(),
         rest: text.to_owned(),

@@ -29,7 +29,7 @@ pub use interpreter::is_detected;
 pub use manager::install;
 pub use nested::nested;
 pub use resolve::looks_like_path;
-pub use resolve::{resolve, resolve_dir, resolve_from, resolve_suite_path};
+pub use resolve::{resolve, resolve_dir, resolve_from, resolve_suite_path, seen_from};
 pub use root::find_root;
 pub use skip::is_foreign;
 pub use suites::{suite_name, suites};

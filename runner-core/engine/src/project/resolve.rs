@@ -18,22 +18,34 @@ use runner_core::selector::{MAX_SELECTOR_BYTES, Selector, without_margins};
 /// Makes a selector of what somebody wrote: refuses options and argument files, resolves paths inside the root.
 /// Paths in the result are relative to `cwd`. See [`resolve_from`] for where they are looked for.
 pub fn resolve(root: &Path, cwd: &Path, text: &str) -> Result<Selector, ProjectError> {
-    resolve_from(root, cwd, &[], text)
+    resolve_from(root, cwd, None, &[], text)
 }
 
-/// Like [`resolve`], with more folders that a test id may be relative to.
+/// Like [`resolve`], with more folders that a path may be relative to.
 ///
-/// A framework's ids are relative to *its* root, which need not be the working folder. A path is therefore looked for
-/// in `cwd`, then in each folder from there up to the root, then in `others` (a suite's folder); the first that has it
-/// wins. `root`, `cwd` and `others` are real paths, the latter two inside the root.
-pub fn resolve_from(root: &Path, cwd: &Path, others: &[&Path], text: &str) -> Result<Selector, ProjectError> {
+/// Who stands in a folder (`here`) means what lies there. A framework's ids, however, are relative to *its* root, which
+/// need not be that folder, nor the working folder of the run. A path is therefore looked for in `here`, then in `cwd`,
+/// then in each folder from there up to the root, then in `others` (a suite's folder); the first that has it wins.
+/// `root`, `cwd`, `here` and `others` are real paths, the latter three inside the root.
+pub fn resolve_from(
+    root: &Path,
+    cwd: &Path,
+    here: Option<&Path>,
+    others: &[&Path],
+    text: &str,
+) -> Result<Selector, ProjectError> {
     let text = without_margins(text);
     check_text(text)?;
     let id = NodeId::of(text);
     let (file, rest) = (id.file(), Some(id.rest()).filter(|rest| !rest.is_empty()));
-    let bases = bases(root, cwd, others);
+    let bases = bases(root, cwd, here, others);
     for base in &bases {
-        if let Some(real) = find(root, base, file)? {
+        let found = match find(root, base, file) {
+            // Its `..` lead out of the root from elsewhere only: from where somebody stands it is merely not there.
+            Err(_) if here.is_some_and(|here| here != base && plain(root, here, file).is_ok()) => None,
+            found => found?,
+        };
+        if let Some(real) = found {
             return selector(cwd, &real, rest, text);
         }
     }
@@ -44,6 +56,13 @@ pub fn resolve_from(root: &Path, cwd: &Path, others: &[&Path], text: &str) -> Re
     Ok(Selector::Keyword {
         expression: text.to_owned(),
     })
+}
+
+/// Where a path that somebody typed lies as seen from `here`, if something does, inside the root: absolute, without `.` and
+/// `..`.
+pub fn seen_from(root: &Path, here: &Path, text: &str) -> Option<PathBuf> {
+    let place = plain(root, here, text).ok()?;
+    place.exists().then_some(place)
 }
 
 /// A folder inside the root, as a real path; `text` is relative to the root or absolute. Empty: the root.
@@ -152,10 +171,10 @@ pub fn looks_like_path(text: &str) -> bool {
 }
 
 /// Where paths are looked for, nearest first.
-fn bases(root: &Path, cwd: &Path, others: &[&Path]) -> Vec<PathBuf> {
+fn bases(root: &Path, cwd: &Path, here: Option<&Path>, others: &[&Path]) -> Vec<PathBuf> {
     let upward = cwd.ancestors().take_while(|folder| folder.starts_with(root));
     let mut bases: Vec<PathBuf> = Vec::new();
-    for base in upward.chain(others.iter().copied()) {
+    for base in here.into_iter().chain(upward).chain(others.iter().copied()) {
         if base.starts_with(root) && !bases.iter().any(|known| known == base) {
             bases.push(base.to_owned());
         }

@@ -12,7 +12,8 @@ use super::record::Record;
 use super::spare::{Ready, Spare};
 use super::{Engine, RunSpec, blocking};
 use process::{Cancel, JobExit, ProcessError, Resume, Resumed, View};
-use runner_core::event::{Ending, EndingKind, ExitMeaning, RunEvent, StopReason};
+use runner_core::backend::Shows;
+use runner_core::event::{Ending, EndingKind, ExitMeaning, RunEvent, StopReason, TestEvent};
 use runner_core::plan::{Artifacts, Start, Step, StepExit, Stream};
 use runner_core::report::{Iteration, Report};
 
@@ -197,6 +198,9 @@ impl IterationRun<'_> {
             let ran = self
                 .step((index, step, view), resumed, reading, output, record)
                 .await;
+            if let Some(onlooker) = &self.spec.onlooker {
+                record.output(output, &onlooker.said());
+            }
             let lost = reading.is_lost();
             let (exit, ended) = match ran {
                 Ok(mut exited) => {
@@ -287,8 +291,22 @@ impl IterationRun<'_> {
         let mut sink = |stream: Stream, lines: Vec<String>| {
             if stream != Stream::Channel {
                 record.output(output, &lines);
+                if let Some(onlooker) = self
+                    .spec
+                    .onlooker
+                    .as_ref()
+                    .filter(|_| self.spec.shows != Shows::Results)
+                {
+                    onlooker.lines(&lines);
+                }
             }
             let events = reading.lines(index, stream, lines);
+            if events
+                .iter()
+                .any(|event| matches!(event, TestEvent::Terminal { taken: true, .. }))
+            {
+                own.lift_limit();
+            }
             record.tests(number, events);
             if reading.is_lost() {
                 own.ask("qaas");

@@ -6,6 +6,7 @@ mod deadline;
 mod environment;
 mod iteration;
 mod mark;
+mod onlooker;
 mod output;
 mod prepare;
 mod reading;
@@ -26,6 +27,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 pub use self::iteration::NO_VIEW;
+pub use self::onlooker::Onlooker;
 
 pub use self::environment::{ChildEnvironment, child_environment};
 
@@ -41,7 +43,7 @@ use crate::environment::Environment;
 use crate::policy::Policy;
 use crate::store::Store;
 use process::{Cancel, Supervisor, ViewContents};
-use runner_core::backend::{Filters, Mode, TestBackend, UNANSWERED, UNSUPPORTED};
+use runner_core::backend::{Filters, Mode, Shows, TestBackend, UNANSWERED, UNSUPPORTED};
 use runner_core::event::{RunEvent, StopReason};
 use runner_core::facts::Project;
 use runner_core::panic::panic_text;
@@ -77,6 +79,10 @@ pub struct RunSpec {
     pub env: Env,
     /// What the tests see of the repository instead of what is there. None of what they write to it stays then.
     pub view: Option<Arc<ViewContents>>,
+    /// What of the framework somebody wants to see.
+    pub shows: Shows,
+    /// Who looks on.
+    pub onlooker: Option<Arc<dyn Onlooker>>,
     /// What the record says first: something that was left out of this run, and why.
     pub warnings: Vec<String>,
 }
@@ -109,6 +115,8 @@ impl RunSpec {
             policy,
             env: Env::default(),
             view: None,
+            shows: Shows::Results,
+            onlooker: None,
             warnings: Vec::new(),
         }
     }
@@ -198,6 +206,9 @@ impl Engine {
         record: &mut Record<'_>,
     ) -> StopReason {
         let mut facts = self.facts(run_id, spec);
+        if let Some(onlooker) = &spec.onlooker {
+            onlooker.begins(spec.shows);
+        }
         let until = RunDeadline::new(cancel);
         let begun = Instant::now();
         let whole = |limit: Option<Duration>| limit.and_then(|limit| Deadline::after(limit, Duration::ZERO));

@@ -226,6 +226,7 @@ impl Engine {
             filters: spec.filters.clone(),
             cache_dir,
             nonce: seat.nonce.clone(),
+            terminal: spec.onlooker.as_ref().and_then(|onlooker| onlooker.terminal()),
             waits: until.waits(),
             // The plan's own folder, emptied before each iteration.
             ..RunRequest::new(spec.mode, &spec.cwd, &seat.folder)

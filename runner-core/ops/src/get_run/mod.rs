@@ -60,6 +60,15 @@ pub static DEFINITION: Definition = Definition {
         )
         .default(DefaultValue::Number(PAGE_ROWS as u64)),
         Argument::new("cursor", Kind::String, "From the page before"),
+        Argument::new("search", Kind::String, "Only output lines with this"),
+        Argument::new(
+            "tail",
+            Kind::Count {
+                least: 1,
+                most: 100_000,
+            },
+            "Only the last output lines",
+        ),
     ],
     action: Action::Read {
         call: |call| {
@@ -87,6 +96,10 @@ pub struct Arguments {
     pub wait: Duration,
     /// Rows in a page.
     pub limit: Option<u32>,
+    /// Lines of the output: those that hold this.
+    pub search: Option<String>,
+    /// Of them, so many last ones.
+    pub tail: Option<u32>,
 }
 
 /// Which part of a run.
@@ -131,7 +144,21 @@ impl Arguments {
         let part = reader.choice("part", &Part::ALL, Part::as_str)?;
         let wait = reader.seconds("wait_s")?.unwrap_or_default();
         let limit = reader.count("limit")?;
+        let search = reader.string("search")?;
+        let tail = reader.count("tail")?;
         reader.finish()?;
+        // Whoever looks for lines looks at the output.
+        let lines = search.is_some() || tail.is_some();
+        let part = match part {
+            None if lines => Some(Part::Output),
+            Some(Part::Output) | None => part,
+            Some(_) if lines => {
+                return Err(OpError::bad_argument(
+                    "`search` and `tail` are about lines of the output: they go with `part` = `output`",
+                ));
+            }
+            part => part,
+        };
         Ok(Self {
             run_id,
             cursor,
@@ -140,6 +167,8 @@ impl Arguments {
             part,
             wait,
             limit,
+            search,
+            tail,
         })
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::super::answer::ToolAnswer;
+use super::super::changes::Ids;
 use super::super::rows::{self, round};
 use super::super::{
     EnvironmentFacts, ErrorKind, LiveRun, NextCall, OpError, Row, Tool, Totals, Workspace, cut, words,
@@ -27,6 +28,9 @@ pub struct Page {
     pub part: Option<Part>,
     /// Of the whole run, whatever the page shows.
     pub totals: Totals,
+    /// Tests that passed only when they were run again.
+    #[serde(skip_serializing_if = "Ids::is_empty")]
+    pub flaky: Ids,
     /// How far a run is that goes on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub progress: Option<Progress>,
@@ -46,6 +50,9 @@ pub struct Page {
     pub cursor: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
+    /// Of the lines of the output that were searched: how many were found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lines: Option<usize>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub collection_errors: Vec<CollectionError>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -149,6 +156,7 @@ fn bare(report: &Report) -> Page {
     let facts = &report.facts;
     let iteration = report.first();
     let exit = iteration.exits.first();
+    let all: Vec<Row> = report.iterations.iter().flat_map(rows::rows_of).collect();
     let mut totals = Totals::default();
     for iteration in &report.iterations {
         for (outcome, count) in iteration.totals() {
@@ -162,6 +170,7 @@ fn bare(report: &Report) -> Page {
         tool: facts.tool.clone(),
         part: None,
         totals,
+        flaky: rows::flaky(&all),
         progress: None,
         tests: Vec::new(),
         nodeids: Vec::new(),
@@ -169,6 +178,7 @@ fn bare(report: &Report) -> Page {
         offset: 0,
         cursor: None,
         output: None,
+        lines: None,
         collection_errors: Vec::new(),
         unfinished: report
             .iterations
@@ -203,6 +213,11 @@ pub(super) fn page(
                 .last()
                 .map(|iteration| iteration.output_tail.clone())
         });
+        if let Some(output) = &mut page.output {
+            let (lines, matching) = lines(output, arguments);
+            *output = lines;
+            page.lines = matching;
+        }
         return Ok(page);
     }
     let limit = arguments.limit.unwrap_or(PAGE_ROWS) as usize;
@@ -239,6 +254,28 @@ pub(super) fn page(
     let shown = page.offset + page.tests.len() + page.nodeids.len();
     page.cursor = (shown < matching).then(|| shown.to_string());
     Ok(page)
+}
+
+/// The lines that are asked for, each with its number where some are left out between; and how many were found.
+fn lines(output: &str, arguments: &Arguments) -> (String, Option<usize>) {
+    let (search, tail) = (arguments.search.as_deref(), arguments.tail);
+    if search.is_none() && tail.is_none() {
+        return (output.to_owned(), None);
+    }
+    let wanted = search.map(str::to_lowercase);
+    let found = output.lines().zip(1..).filter(|(line, _)| {
+        wanted
+            .as_ref()
+            .is_none_or(|wanted| line.to_lowercase().contains(wanted))
+    });
+    let mut found: Vec<(&str, u32)> = found.collect();
+    let matching = found.len();
+    let from = tail.map_or(0, |tail| matching.saturating_sub(tail as usize));
+    let shown = found.drain(from..).map(|(line, number)| match search {
+        Some(_) => format!("{number}: {line}"),
+        None => line.to_owned(),
+    });
+    (shown.collect::<Vec<_>>().join("\n"), search.map(|_| matching))
 }
 
 fn matching_rows(report: &Report, arguments: &Arguments) -> Vec<Row> {
@@ -292,6 +329,14 @@ impl ToolAnswer for Page {
         }
         let tests = words::count(self.totals.total(), "test");
         sentences.push(format!("{tests}: {}.", self.totals.words()));
+        sentences.extend(rows::flaky_words(&self.flaky));
+        if let Some(lines) = self.lines {
+            let be = if lines == 1 { "holds" } else { "hold" };
+            sentences.push(format!(
+                "{} of the output {be} it.",
+                words::count(lines as u64, "line")
+            ));
+        }
         let shown = self.tests.len() + self.nodeids.len();
         if let Some(matching) = self.matching
             && shown > 0

@@ -87,6 +87,7 @@ fn workspace_of(root: &Path, suites: Vec<Suite>) -> Workspace {
     };
     Workspace {
         root: root.canonicalize().unwrap(),
+        here: None,
         settings: Ok(Arc::new(Settings {
             suites,
             ..Settings::default()
@@ -98,6 +99,7 @@ fn workspace_of(root: &Path, suites: Vec<Suite>) -> Workspace {
         policy: Policy::agent(),
         overrides: Overrides::default(),
         environment: Arc::new(environment),
+        onlooker: None,
         live: LiveRuns::default(),
         notes: Arc::default(),
         session_trust: false,

@@ -37,6 +37,8 @@ pub(super) enum ToSupervisor {
     GoOn {
         deadline: Option<Duration>,
     },
+    /// No time limit holds any more.
+    NoLimit,
     /// End the job with grace.
     Stop,
     /// End the job at once.

@@ -113,6 +113,7 @@ impl Watch {
         let mut wake = interval_at(Instant::now() + WAKE, WAKE);
         wake.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut asked_at_once = false;
+        let mut lifted = self.job.deadline.is_none();
         loop {
             let backstop = self.backstop.unwrap_or(self.started);
             tokio::select! {
@@ -128,6 +129,12 @@ impl Watch {
                 () = cancel.asked_at_once(), if !asked_at_once => {
                     asked_at_once = true;
                     self.ask(&ToSupervisor::Kill, Duration::ZERO);
+                }
+                () = cancel.limit_lifted(), if !lifted => {
+                    lifted = true;
+                    self.job.deadline = None;
+                    self.backstop = self.backstop.filter(|_| self.heard.asked_to_stop || self.heard.main.is_some());
+                    self.link.tell(&ToSupervisor::NoLimit);
                 }
                 () = sleep_until(backstop), if self.backstop.is_some() => {
                     self.heard.gave_up = true;

@@ -337,6 +337,10 @@ impl Run {
                 self.deadline = deadline.map(until);
                 false
             }
+            Post::Message(ToSupervisor::NoLimit) => {
+                self.deadline = None;
+                false
+            }
             Post::Message(ToSupervisor::Stop) | Post::ServerGone => {
                 self.stop();
                 false

@@ -302,7 +302,7 @@ fn a_path_is_looked_for_in_the_working_folder_first_then_upward_then_in_the_suit
         ],
     );
     let service = repo.root.join("service");
-    let found = resolve_from(&repo.root, &repo.root, &[&service], "tests/test_page.py::t");
+    let found = resolve_from(&repo.root, &repo.root, None, &[&service], "tests/test_page.py::t");
     assert_eq!(
         found.map_err(|e| e.code),
         node("service/tests/test_page.py", "::t")

@@ -28,7 +28,7 @@ impl Cleaner {
     fn test(&mut self, test: &mut TestEvent) {
         match test {
             TestEvent::Found { location, .. } => place(location.as_mut()),
-            TestEvent::Counted { .. } | TestEvent::Entered { .. } => {}
+            TestEvent::Counted { .. } | TestEvent::Entered { .. } | TestEvent::Terminal { .. } => {}
             TestEvent::Started { worker, .. } => worker.iter_mut().for_each(make_visible),
             TestEvent::Reran { attempt, .. } => self.attempt(attempt),
             TestEvent::Finished(result) | TestEvent::Detailed(result) => self.result(result),
@@ -48,6 +48,10 @@ impl Cleaner {
                     .for_each(|file| make_visible(&mut file.path));
             }
             TestEvent::Environment { values } => values.values_mut().for_each(|value| self.text(value)),
+            TestEvent::Printed(part) => {
+                self.text(&mut part.title);
+                self.text(&mut part.text);
+            }
             TestEvent::Warning { message } => self.text(message),
         }
     }
