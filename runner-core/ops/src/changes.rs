@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::Workspace;
+use super::ids::Ids;
 use runner_core::facts::RunFacts;
 use runner_core::model::Status;
 use runner_core::report::{Iteration, Report};
@@ -20,27 +21,6 @@ pub struct Changes {
     pub fixed: Ids,
     #[serde(skip_serializing_if = "Ids::is_empty")]
     pub still_failing: Ids,
-}
-
-/// A list of nodeids with their number, which stays true where the list is cut.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Ids {
-    pub count: usize,
-    pub ids: Vec<String>,
-}
-
-impl Ids {
-    pub fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
-    pub(super) fn of<'a>(ids: impl Iterator<Item = &'a str>) -> Self {
-        let ids: Vec<String> = ids.map(str::to_owned).collect();
-        Self {
-            count: ids.len(),
-            ids,
-        }
-    }
 }
 
 /// Compares with the last stored run of the same question. `None` if there is none, or nothing failed in either.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::changes::Ids;
+use super::ids::Ids;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 

@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 
 use super::answer::ToolAnswer;
 use super::arguments::Reader;
-use super::changes::Ids;
 use super::definition::shared::{CWD, SELECTOR, SELECTORS, SUITE, TIMEOUT};
 use super::definition::{Action, Argument, Called, Definition, Hints, Kind, Needs};
+use super::ids::Ids;
 use super::perform::perform;
 use super::resolve::RunArguments;
 use super::rows::{self, round};

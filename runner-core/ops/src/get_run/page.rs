@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::super::answer::ToolAnswer;
-use super::super::changes::Ids;
+use super::super::ids::Ids;
 use super::super::rows::{self, round};
 use super::super::{
     EnvironmentFacts, ErrorKind, LiveRun, NextCall, OpError, Row, Tool, Totals, Workspace, cut, words,
