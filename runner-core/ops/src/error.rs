@@ -3,11 +3,12 @@
 use serde::Serialize;
 
 use super::rows::{is_zero, round, warnings};
-use super::{EnvironmentFacts, ExitCode, NextCall, Workspace, words};
+use super::{EnvironmentFacts, ExitCode, NextCall, words};
 use engine::config::ConfigError;
 use engine::project::ProjectError;
 use engine::store::StoreError;
 use runner_core::model::Status;
+use runner_core::registry::Registry;
 use runner_core::report::Report;
 
 /// What went wrong, what to do next, and what was known by then.
@@ -127,7 +128,7 @@ impl OpError {
 
     /// Adds what is known from the run that led to it.
     #[must_use]
-    pub(super) fn with_report(mut self, workspace: &Workspace, report: &Report) -> Self {
+    pub(super) fn with_report(mut self, registry: &Registry, report: &Report) -> Self {
         let facts = &report.facts;
         let iteration = report.first();
         let verdict = report.verdict();
@@ -144,7 +145,7 @@ impl OpError {
         known.deselected = iteration.deselected;
         known.output_tail = Some(iteration.output_tail.clone()).filter(|text| !text.trim().is_empty());
         known.warnings = warnings(report, iteration);
-        known.environment = Some(EnvironmentFacts::of(report, &workspace.registry));
+        known.environment = Some(EnvironmentFacts::of(report, registry));
         self
     }
 

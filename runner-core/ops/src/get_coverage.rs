@@ -315,7 +315,7 @@ fn no_figure(workspace: &Workspace, report: &Report) -> OpError {
             format!("the tests ran, but coverage gave no figures: {why}"),
         )
     };
-    OpError::new(ErrorKind::Broken, code, message).with_report(workspace, report)
+    OpError::new(ErrorKind::Broken, code, message).with_report(&workspace.registry, report)
 }
 
 fn percents(coverage: &Coverage) -> BTreeMap<String, f64> {

@@ -345,7 +345,7 @@ fn never_reached(workspace: &Workspace, report: &Report, id: &str) -> OpError {
         _ => ErrorKind::Broken,
     };
     let message = format!("no run reached `{}`: {why}", cut::quote_truncated(id));
-    OpError::new(kind, "not_reached", message).with_report(workspace, report)
+    OpError::new(kind, "not_reached", message).with_report(&workspace.registry, report)
 }
 
 /// The report as it would be with the first iteration alone, so that ending the others early does not hide why.

@@ -344,7 +344,7 @@ fn not_among(workspace: &Workspace, report: &Report, id: &str) -> OpError {
     } else {
         format!("`{}` was not collected", cut::quote_truncated(id))
     };
-    OpError::new(ErrorKind::NoTests, "no_such_test", message).with_report(workspace, report)
+    OpError::new(ErrorKind::NoTests, "no_such_test", message).with_report(&workspace.registry, report)
 }
 
 /// The failure sections of all bad rows; where there is no row, the last output.

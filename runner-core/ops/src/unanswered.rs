@@ -32,7 +32,7 @@ pub(super) fn unanswered(workspace: &Workspace, report: &Report) -> Option<OpErr
             .clone()
             .unwrap_or_else(|| "the run came to nothing".to_owned()),
     };
-    let mut error = OpError::new(kind, code, message).with_report(workspace, report);
+    let mut error = OpError::new(kind, code, message).with_report(&workspace.registry, report);
     error.known.status = Some(verdict.status);
     if kind == ErrorKind::NoTests && report.facts.tool != Tool::ListTests.name() {
         error = with_what_there_is(error, workspace, report);

@@ -8,7 +8,7 @@
 mod beside;
 mod stress;
 
-use runner_core::model::{Attempt, Outcome, TestResult};
+use runner_core::model::{Outcome, TestResult};
 use serde::Deserialize;
 
 use self::beside::{Beside, How};
@@ -316,19 +316,6 @@ fn explain(row: &mut TestResult, reason: &str) {
         format!("{reason}\n{printed}")
     };
     add_failure(row, &text, Some(reason));
-}
-
-/// The tries before this one: nextest says no more of them here than that they failed.
-fn earlier(fields: &Fields, attempt: u32) -> impl Iterator<Item = ReportItem> + '_ {
-    (1..attempt).map(|attempt| {
-        let attempt = Attempt {
-            attempt,
-            outcome: Outcome::Failed,
-            duration_s: None,
-            message: None,
-        };
-        ReportItem::Reran(fields.clone(), attempt)
-    })
 }
 
 /// The line in which the panic says what went wrong.

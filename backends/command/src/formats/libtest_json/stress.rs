@@ -1,8 +1,8 @@
 //! Stress runs: each test many times over, and one row for it in the end.
 
-use runner_core::model::{Attempt, TestResult};
+use runner_core::model::{Attempt, Outcome, TestResult};
 
-use super::{ReportItem, earlier};
+use crate::formats::ReportItem;
 use crate::id::Fields;
 
 /// Results by test, in the order of the first.
@@ -47,4 +47,17 @@ impl Stress {
             said.push(ReportItem::Finished(fields, Box::new(row)));
         }
     }
+}
+
+/// The tries before this one: nextest says no more of them here than that they failed.
+fn earlier(fields: &Fields, attempt: u32) -> impl Iterator<Item = ReportItem> + '_ {
+    (1..attempt).map(|attempt| {
+        let attempt = Attempt {
+            attempt,
+            outcome: Outcome::Failed,
+            duration_s: None,
+            message: None,
+        };
+        ReportItem::Reran(fields.clone(), attempt)
+    })
 }
