@@ -10,6 +10,7 @@
 mod support;
 
 mod bad_input;
+mod causes;
 mod circles;
 mod conformance;
 mod coverage;

@@ -273,7 +273,16 @@ fn changes(sheet: &mut BoundedText, changes: Option<&Value>) {
     }
     if !words.is_empty() {
         let since = changes.get("run_id").and_then(Value::as_str).unwrap_or_default();
-        sheet.line(&format!("Since run {since}: {}.", words.join(", ")));
+        let variables: Vec<&str> = strings(changes.get("without_variables")).collect();
+        let under = if variables.is_empty() {
+            String::new()
+        } else {
+            format!(
+                " That run had {}, which this one did not get.",
+                variables.join(", ")
+            )
+        };
+        sheet.line(&format!("Since run {since}: {}.{under}", words.join(", ")));
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::Workspace;
+use super::facts;
 use super::ids::Ids;
 use runner_core::facts::RunFacts;
 use runner_core::model::Status;
@@ -15,6 +16,9 @@ use runner_core::report::{Iteration, Report};
 pub struct Changes {
     /// The older run.
     pub run_id: String,
+    /// Variables that the older run had, this one did not, and what fails speaks of: the change may be theirs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub without_variables: Vec<String>,
     #[serde(skip_serializing_if = "Ids::is_empty")]
     pub newly_failing: Ids,
     #[serde(skip_serializing_if = "Ids::is_empty")]
@@ -56,6 +60,7 @@ fn compare(older: &Report, newer: &Report) -> Option<Changes> {
         .collect();
     let changes = Changes {
         run_id: older.facts.run_id.clone(),
+        without_variables: without_variables(older, newer),
         newly_failing: Ids::of(is.difference(&was).copied()),
         fixed: Ids::of(was.intersection(&well).copied()),
         still_failing: Ids::of(was.intersection(&is).copied()),
@@ -63,6 +68,13 @@ fn compare(older: &Report, newer: &Report) -> Option<Changes> {
     let any =
         !(changes.newly_failing.is_empty() && changes.fixed.is_empty() && changes.still_failing.is_empty());
     any.then_some(changes)
+}
+
+/// The dropped variables that the failing tests speak of, as far as the older run had them.
+fn without_variables(older: &Report, newer: &Report) -> Vec<String> {
+    let mut mentioned = facts::mentioned_variables(newer);
+    mentioned.retain(|name| !older.facts.dropped_variables.contains(name));
+    mentioned
 }
 
 fn bad(iteration: &Iteration) -> BTreeSet<&str> {

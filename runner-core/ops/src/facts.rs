@@ -79,6 +79,28 @@ pub struct PythonFacts {
 }
 
 impl EnvironmentFacts {
+    /// How tests get the variables that they speak of and did not get.
+    pub(super) fn hint(&self) -> Option<String> {
+        let names: Vec<String> = self
+            .dropped_variables
+            .iter()
+            .map(|name| format!("\"{name}\""))
+            .collect();
+        let (is, it) = if names.len() == 1 {
+            ("is", "it")
+        } else {
+            ("are", "them")
+        };
+        (!names.is_empty()).then(|| {
+            format!(
+                "{} {is} set where qaas was started and not given to an agent's tests; `[env] pass = [{}]` in `qaas.toml` \
+                 hands {it} on.",
+                self.dropped_variables.join(", "),
+                names.join(", ")
+            )
+        })
+    }
+
     /// What `report`'s run ran in. Details that help to understand trouble are kept only where there is some.
     pub(super) fn of(report: &Report, registry: &Registry) -> Self {
         let facts = &report.facts;
@@ -132,7 +154,7 @@ fn versions(report: &Report, registry: &Registry) -> BTreeMap<String, String> {
 }
 
 /// The dropped variables whose name stands, as a word, in what failed or in the last output.
-fn mentioned_variables(report: &Report) -> Vec<String> {
+pub(super) fn mentioned_variables(report: &Report) -> Vec<String> {
     let dropped = &report.facts.dropped_variables;
     let mentioned = |name: &&String| {
         report.iterations.iter().any(|iteration| {

@@ -282,6 +282,7 @@ pub(super) fn answer(workspace: &Workspace, report: &Report) -> Result<Answer, O
     let verdict = report.verdict();
     let exit = iteration.exits.first();
     let shown = worst(&reading.rows);
+    let environment = EnvironmentFacts::of(report, &workspace.registry);
     let collector = iteration
         .collection_errors
         .first()
@@ -298,7 +299,7 @@ pub(super) fn answer(workspace: &Workspace, report: &Report) -> Result<Answer, O
         run_id: facts.run_id.clone(),
         status: verdict.status,
         reason: verdict.reason,
-        hint: verdict.hint,
+        hint: verdict.hint.or_else(|| environment.hint()),
         outcome: reading.outcome,
         flaky: reading.rows.iter().any(|row| row.flaky),
         attempts: match reading.rows.as_slice() {
@@ -321,7 +322,7 @@ pub(super) fn answer(workspace: &Workspace, report: &Report) -> Result<Answer, O
             .chain(reading.beside(report))
             .collect(),
         next: next(workspace, report, &nodeid, reading.outcome),
-        environment: EnvironmentFacts::of(report, &workspace.registry),
+        environment,
         unfinished: reading.unfinished,
         tests: if reading.rows.len() > 1 {
             reading.rows

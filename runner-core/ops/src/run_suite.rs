@@ -323,11 +323,12 @@ pub(super) fn answer(workspace: &Workspace, report: &Report) -> Result<Answer, O
         .never_started()
         .filter(|&count| count > 0 && !whole | verdict.stopped);
     let many = facts.asked.len() > 1;
+    let environment = EnvironmentFacts::of(report, &workspace.registry);
     let mut answer = Answer {
         run_id: facts.run_id.clone(),
         status: verdict.status,
         reason: verdict.reason,
-        hint: verdict.hint,
+        hint: verdict.hint.or_else(|| environment.hint()),
         stopped: verdict.stopped,
         totals: Totals(iteration.totals()),
         flaky: rows::flaky(&rows),
@@ -350,16 +351,20 @@ pub(super) fn answer(workspace: &Workspace, report: &Report) -> Result<Answer, O
         warnings: rows::warnings(report, iteration),
         changed_since: None,
         next: Vec::new(),
-        environment: EnvironmentFacts::of(report, &workspace.registry),
+        environment,
     };
     answer.next = next(workspace, report, &answer);
     Ok(answer)
 }
 
-/// Whether it is said where every test was that did not end: then the framework's own account says the same at length.
+/// Whether it is said why no test ran, or where every test was that did not end: then the framework's own account says the
+/// same at length.
 fn is_told(iteration: &Iteration) -> bool {
     let unfinished = iteration.unfinished();
-    !unfinished.is_empty() && unfinished.iter().all(|test| test.stack.is_some())
+    if unfinished.is_empty() {
+        return !iteration.collection_errors.is_empty();
+    }
+    unfinished.iter().all(|test| test.stack.is_some())
 }
 
 fn next(workspace: &Workspace, report: &Report, answer: &Answer) -> Vec<NextCall> {

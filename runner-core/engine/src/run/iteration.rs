@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::advice;
 use super::artifacts::Before;
 use super::output::Output;
 use super::prepare::Prepared;
@@ -100,8 +101,9 @@ impl IterationRun<'_> {
         let given_up = blocking(|| {
             let mut files = before.collect(&plan.artifacts);
             files.dumps = steps.dumps;
-            let (ending, unanswered) = self.read_rest(reading, &steps.exits, &files, record);
+            let (mut ending, unanswered) = self.read_rest(reading, &steps.exits, &files, record);
             let output_tail = record.output_tail(output);
+            self.advise(&mut ending, &output_tail, record);
             let given_up = self.given_up(&ending, unanswered);
             record.emit(RunEvent::IterationEnded {
                 iteration: self.number,
@@ -115,6 +117,24 @@ impl IterationRun<'_> {
             // Both passed: the tests' time, and the backend's that reads them. The one with more words.
             (Some(StopReason::TimedOut { .. }), Some(given_up @ StopReason::TimedOut { .. })) => given_up,
             (ended, given_up) => ended.or(given_up).unwrap_or(StopReason::Done),
+        }
+    }
+
+    /// Says what surrounds the tests and their framework does not know of.
+    fn advise(&self, ending: &mut Ending, output_tail: &str, record: &mut Record<'_>) {
+        let spec = self.spec;
+        let advice = record.report().look(|report| {
+            let seen = report.iterations.get(self.number as usize - 1)?;
+            Some(advice::of(
+                seen,
+                output_tail,
+                ending,
+                &spec.suite.limits,
+                &spec.project,
+            ))
+        });
+        for advice in advice.into_iter().flatten() {
+            record.warn(advice);
         }
     }
 

@@ -1,5 +1,6 @@
 //! Runs orders: owns order, limits, status and the cleaning of strings. One async function for every caller.
 
+mod advice;
 mod artifacts;
 pub mod clean;
 mod deadline;
