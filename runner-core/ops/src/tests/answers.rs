@@ -90,7 +90,7 @@ fn a_collector_that_failed_is_a_row_and_is_named_again() {
         "it is named, not counted twice"
     );
     assert_eq!(json["totals"]["error"], 1);
-    assert_eq!(json["output_tail"], "tail");
+    assert!(json.get("output_tail").is_none(), "the error has said it");
 }
 
 #[test]
