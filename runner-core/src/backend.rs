@@ -38,6 +38,13 @@ pub trait TestBackend: Send + Sync {
 
     /// A reader with fresh state, for one iteration.
     fn reader(&self, request: &RunRequest) -> Box<dyn OutputReader>;
+
+    /// This backend for one run, which may be over (cancelled, out of time) before the backend has answered. Only for one
+    /// that itself waits for somebody else, such as another process; the others answer at once, and say `None`.
+    fn for_run(&self, wanted: &StillWanted) -> Option<Arc<dyn TestBackend>> {
+        let _ = wanted;
+        None
+    }
 }
 
 /// What is to be seen of a framework.
@@ -226,8 +233,7 @@ pub enum Mode {
     List,
 }
 
-/// Whether somebody still waits for what a backend does: not any more once the run was cancelled or its time is over. No
-/// part of the question itself: it is not sent anywhere, and all are equal.
+/// Whether somebody still waits for what a backend does: not any more once the run was cancelled or its time is over.
 #[derive(Clone, Default)]
 pub struct StillWanted(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
 
@@ -243,15 +249,9 @@ impl StillWanted {
     }
 }
 
-impl PartialEq for StillWanted {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
 impl std::fmt::Debug for StillWanted {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "Waits({})", self.still())
+        write!(formatter, "StillWanted({})", self.still())
     }
 }
 
@@ -302,9 +302,6 @@ pub struct RunRequest {
     /// The other side of a terminal at which a person sits, for tests that talk to one. Not on the wire.
     #[serde(skip)]
     pub terminal: Option<PathBuf>,
-    /// Whether the caller still waits. Only for backends that themselves wait for somebody else.
-    #[serde(skip)]
-    pub waits: StillWanted,
 }
 
 impl RunRequest {
@@ -336,7 +333,6 @@ impl RunRequest {
             cache_dir: None,
             nonce: String::new(),
             terminal: None,
-            waits: StillWanted::default(),
         }
     }
 

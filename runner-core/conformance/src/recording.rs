@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-use runner_core::backend::{BackendError, BackendInfo, Mode, OutputReader, RunRequest, TestBackend};
+use runner_core::backend::{
+    BackendError, BackendInfo, Mode, OutputReader, RunRequest, StillWanted, TestBackend,
+};
 use runner_core::event::{Ending, EndingKind, ExitMeaning, RunEvent, StopReason, TestEvent};
 use runner_core::facts::{Project, RunFacts};
 use runner_core::model::{Outcome, Status};
@@ -242,7 +244,7 @@ pub(super) fn rows(iteration: &Iteration) -> BTreeMap<String, Outcome> {
 /// Passes everything on to a backend, and keeps what its reader is given.
 pub(super) struct Recorder {
     backend: Arc<dyn TestBackend>,
-    names: Mutex<Vec<String>>,
+    names: Arc<Mutex<Vec<String>>>,
     recording: Arc<Mutex<Option<Recording>>>,
 }
 
@@ -250,7 +252,7 @@ impl Recorder {
     pub(super) fn new(backend: Arc<dyn TestBackend>) -> Self {
         Self {
             backend,
-            names: Mutex::default(),
+            names: Arc::default(),
             recording: Arc::default(),
         }
     }
@@ -285,6 +287,14 @@ impl TestBackend for Recorder {
             reader: self.backend.reader(request),
             recording: Arc::clone(&self.recording),
         })
+    }
+
+    fn for_run(&self, wanted: &StillWanted) -> Option<Arc<dyn TestBackend>> {
+        Some(Arc::new(Self {
+            backend: self.backend.for_run(wanted)?,
+            names: Arc::clone(&self.names),
+            recording: Arc::clone(&self.recording),
+        }))
     }
 }
 

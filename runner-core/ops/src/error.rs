@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::rows::{is_zero, round, warnings};
 use super::{EnvironmentFacts, ExitCode, NextCall, words};
 use engine::config::ConfigError;
-use engine::project::ProjectError;
+use engine::project::{ProjectError, ProjectErrorKind};
 use engine::store::StoreError;
 use runner_core::model::Status;
 use runner_core::registry::Registry;
@@ -194,12 +194,18 @@ impl From<&ConfigError> for OpError {
 
 impl From<ProjectError> for OpError {
     fn from(error: ProjectError) -> Self {
-        let kind = match error.code.as_str() {
-            "no_interpreter" | "broken_environment" | "missing_package" | "interpreter_silent"
-            | "no_backend" => ErrorKind::Broken,
-            _ => ErrorKind::BadRequest,
+        let kind = match error.kind {
+            ProjectErrorKind::NoInterpreter
+            | ProjectErrorKind::BrokenEnvironment
+            | ProjectErrorKind::InterpreterSilent
+            | ProjectErrorKind::MissingPackage
+            | ProjectErrorKind::NoBackend => ErrorKind::Broken,
+            ProjectErrorKind::UnknownBackend
+            | ProjectErrorKind::OutsideRoot
+            | ProjectErrorKind::NoSuchPath
+            | ProjectErrorKind::BadSelector => ErrorKind::BadRequest,
         };
-        let mut answer = Self::new(kind, error.code, error.message);
+        let mut answer = Self::new(kind, error.kind.as_str(), error.message);
         answer.error.hint = error.hint;
         answer
     }

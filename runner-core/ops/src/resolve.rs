@@ -8,7 +8,7 @@ use super::trust;
 use super::{ErrorKind, OpError, Scope, Tool, Workspace, cut, known, locate};
 use engine::config::{Env, Suite};
 use engine::environment::Environment;
-use engine::project::{self, Choice, ProjectError};
+use engine::project::{self, Choice, ProjectError, ProjectErrorKind};
 use engine::run::{RunSpec, child_environment};
 use runner_core::backend::{BackendInfo, Capability, Mode};
 use runner_core::facts::Project;
@@ -272,8 +272,9 @@ async fn tools(
 
 /// An interpreter that is not there is the project's trouble, unless somebody named it: then it is theirs to mend.
 fn without_backend(workspace: &Workspace, suite: &Suite, error: ProjectError) -> OpError {
+    let no_interpreter = error.kind == ProjectErrorKind::NoInterpreter;
     let mut error = OpError::from(error);
-    if error.error.code == "no_interpreter" {
+    if no_interpreter {
         if workspace.overrides.python.is_some() {
             error.kind = ErrorKind::BadRequest;
         } else if suite.options.contains_key("python") {
@@ -336,7 +337,13 @@ impl SelectorContext<'_> {
     fn selector(&self, text: &str) -> Result<Selector, ProjectError> {
         let resolved = project::resolve_from(self.root, self.cwd, self.here, &[self.folder], text);
         match resolved {
-            Err(error) if self.names && matches!(error.code.as_str(), "no_such_path" | "bad_selector") => {
+            Err(error)
+                if self.names
+                    && matches!(
+                        error.kind,
+                        ProjectErrorKind::NoSuchPath | ProjectErrorKind::BadSelector
+                    ) =>
+            {
                 locate::name(text).ok_or(error)
             }
             // Where there are no keywords, a word that is no file is a name.
@@ -372,7 +379,7 @@ impl SelectorContext<'_> {
             OpError::new(ErrorKind::BadRequest, "no_such_test", message).with_hint(&*shape)
         };
         let selector = match self.selector(id) {
-            Err(error) if error.code == "no_such_path" => self.elsewhere(id, error)?,
+            Err(error) if error.kind == ProjectErrorKind::NoSuchPath => self.elsewhere(id, error)?,
             other => other.map_err(|error| OpError::from(error).or_hint(&*shape))?,
         };
         match selector {

@@ -19,6 +19,8 @@ use super::spec::{Capabilities, Gate, Spec};
 /// A backend in another process. Nothing is started until it is needed.
 pub struct ExecBackend {
     processes: Arc<Processes>,
+    /// Whether the run that it is asked for goes on.
+    wanted: StillWanted,
 }
 
 /// What is taken for granted of a backend that was not asked yet: whoever uses it finds out, or hears why it cannot be
@@ -35,6 +37,7 @@ impl ExecBackend {
     pub fn new(spec: Spec, launch: Box<dyn Launch>, gate: Gate) -> Self {
         Self {
             processes: Processes::new(spec, launch, gate),
+            wanted: StillWanted::default(),
         }
     }
 
@@ -80,14 +83,14 @@ impl TestBackend for ExecBackend {
 
     fn plan(&self, request: &RunRequest, project: &Project) -> Result<Plan, BackendError> {
         // Who does not say that it can is not asked. Why it could not say anything is told by the call below.
-        if self.is_known() || self.probe(&request.waits).is_ok() {
+        if self.is_known() || self.probe(&self.wanted).is_ok() {
             self.info().check(request)?;
         }
         let params = PlanParams {
             request: Cow::Borrowed(request),
             project: Cow::Borrowed(project),
         };
-        self.processes.ask(Method::Plan, &params, &request.waits)
+        self.processes.ask(Method::Plan, &params, &self.wanted)
     }
 
     fn wrap(&self, request: &RunRequest, project: &Project, inner: Plan) -> Result<Plan, BackendError> {
@@ -102,10 +105,21 @@ impl TestBackend for ExecBackend {
             project: Cow::Borrowed(project),
             plan: Cow::Owned(inner),
         };
-        self.processes.ask(Method::Wrap, &params, &request.waits)
+        self.processes.ask(Method::Wrap, &params, &self.wanted)
     }
 
     fn reader(&self, request: &RunRequest) -> Box<dyn OutputReader> {
-        Box::new(RemoteReader::new(self.processes.clone(), request.clone()))
+        Box::new(RemoteReader::new(
+            self.processes.clone(),
+            request.clone(),
+            self.wanted.clone(),
+        ))
+    }
+
+    fn for_run(&self, wanted: &StillWanted) -> Option<Arc<dyn TestBackend>> {
+        Some(Arc::new(Self {
+            processes: Arc::clone(&self.processes),
+            wanted: wanted.clone(),
+        }))
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use runner_core::backend::{BackendError, OutputReader, RunRequest};
+use runner_core::backend::{BackendError, OutputReader, RunRequest, StillWanted};
 use runner_core::event::{Ending, TestEvent};
 use runner_core::plan::{Artifacts, Lines, StepExit};
 use runner_core::wire::{
@@ -30,6 +30,7 @@ const FRAME: usize = 4096;
 pub(super) struct RemoteReader {
     processes: Arc<Processes>,
     request: RunRequest,
+    wanted: StillWanted,
     /// `None` before the first call and after the last.
     connection: Option<Connection>,
     /// Why nothing more is asked. Told by [`OutputReader::finish`]: one error, not one for each line.
@@ -37,10 +38,11 @@ pub(super) struct RemoteReader {
 }
 
 impl RemoteReader {
-    pub(super) fn new(processes: Arc<Processes>, request: RunRequest) -> Self {
+    pub(super) fn new(processes: Arc<Processes>, request: RunRequest, wanted: StillWanted) -> Self {
         Self {
             processes,
             request,
+            wanted,
             connection: None,
             fault: None,
         }
@@ -52,12 +54,12 @@ impl RemoteReader {
             return Err(fault.clone());
         }
         if self.connection.is_none() {
-            let mut connection = self.processes.take(&self.request.waits, GRACE)?;
+            let mut connection = self.processes.take(&self.wanted, GRACE)?;
             let params = OpenParams {
                 reader: READER,
                 request: Cow::Borrowed(&self.request),
             };
-            connection.call(Method::Open, &params, &self.request.waits, |_| Ok(()))?;
+            connection.call(Method::Open, &params, &self.wanted, |_| Ok(()))?;
             self.connection = Some(connection);
         }
         Ok(self.connection.as_mut().expect("made just now"))
@@ -69,7 +71,7 @@ impl RemoteReader {
         params: &impl serde::Serialize,
         read: impl FnOnce(&str) -> Result<T, WireError>,
     ) -> Result<T, Failure> {
-        let waits = self.request.waits.clone();
+        let waits = self.wanted.clone();
         let connection = self.connection().map_err(Failure::Over)?;
         connection.call(method, params, &waits, read)
     }

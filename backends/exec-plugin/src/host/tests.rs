@@ -356,8 +356,10 @@ fn silence_is_cut_short_when_nobody_waits() {
     let wanted = Arc::new(AtomicBool::new(false));
     let waits = StillWanted::while_true(move || wanted.load(Ordering::Relaxed));
     let begun = Instant::now();
-    let asked = RunRequest { waits, ..request() };
-    let error = backend.plan(&asked, &Project::default()).expect_err("silence");
+    let backend = backend.for_run(&waits).expect("it waits for a process");
+    let error = backend
+        .plan(&request(), &Project::default())
+        .expect_err("silence");
     assert_eq!(error.code, "unanswered");
     assert!(begun.elapsed() < Duration::from_secs(60));
 }

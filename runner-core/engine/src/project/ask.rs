@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::error::ProjectError;
+use super::error::{ProjectError, ProjectErrorKind};
 use super::packages::{Packages, normal};
 use crate::environment::Environment;
 use process::{Cancel, Job, Limits, Supervisor};
@@ -43,7 +43,7 @@ pub async fn ask(
     }
     let empty = empty_folder(environment).map_err(|error| {
         ProjectError::new(
-            "interpreter_silent",
+            ProjectErrorKind::InterpreterSilent,
             format!("no empty folder could be made to start Python in: {error}"),
         )
     })?;
@@ -122,7 +122,7 @@ fn said(output: &[String]) -> String {
 
 fn silent(interpreter: &Interpreter, how: &str, why: &str) -> ProjectError {
     ProjectError::new(
-        "interpreter_silent",
+        ProjectErrorKind::InterpreterSilent,
         format!(
             "QA0305 the environment answers but {how}\nenvironment: {}, chosen because it is {}\n{why}",
             interpreter.path.display(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::discover::Overrides;
-use super::error::{ProjectError, shown};
+use super::error::{ProjectError, ProjectErrorKind, shown};
 use super::manager::install;
 use crate::config::Suite;
 use runner_core::backend::{BackendInfo, Capability, Need, TestBackend};
@@ -66,7 +66,7 @@ pub fn choose_backend(
 fn unknown(registry: &Registry, suite: &Suite, name: &str) -> ProjectError {
     let names = registry.names_to_choose();
     let error = ProjectError::new(
-        "unknown_backend",
+        ProjectErrorKind::UnknownBackend,
         format!("suite `{}`: there is no backend `{}`", suite.name, shown(name)),
     );
     match nearest(name, names.iter().map(String::as_str)) {
@@ -82,7 +82,7 @@ fn runs_nothing(registry: &Registry, suite: &Suite, info: &BackendInfo) -> Proje
         .filter(|known| known.can(Capability::Run));
     let runners: Vec<String> = runners.map(|known| known.name).collect();
     ProjectError::new(
-        "no_backend",
+        ProjectErrorKind::NoBackend,
         format!("suite `{}`: backend `{}` runs no tests", suite.name, info.name),
     )
     .with_hint(format!("backends that run tests: {}", runners.join(", ")))
@@ -156,7 +156,7 @@ fn none_usable(
         _ => None,
     });
     let error = ProjectError::new(
-        "no_backend",
+        ProjectErrorKind::NoBackend,
         format!(
             "suite `{}`: no backend can be used\n{}",
             suite.name,
@@ -195,7 +195,7 @@ fn missing_package(package: &str, project: &Project, interpreter: &Interpreter) 
     let others = interpreter.passed_over.iter().chain(&interpreter.also_seen);
     lines.extend(others.map(|other| format!("also seen: {other}")));
     lines.push("other environment: qaas run --python PATH".to_owned());
-    ProjectError::new("missing_package", lines.join("\n")).with_hint(fix)
+    ProjectError::new(ProjectErrorKind::MissingPackage, lines.join("\n")).with_hint(fix)
 }
 
 #[cfg(test)]

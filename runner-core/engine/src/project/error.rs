@@ -2,21 +2,71 @@
 
 use runner_core::facts::Problem;
 
+/// What was not there or not right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProjectErrorKind {
+    /// No Python was found that the project could use.
+    NoInterpreter,
+    /// An environment is there and cannot be used.
+    BrokenEnvironment,
+    /// An interpreter did not say what it has.
+    InterpreterSilent,
+    /// A package that the backend needs is not installed.
+    MissingPackage,
+    /// No backend can run the suite.
+    NoBackend,
+    /// The suite names a backend that there is not.
+    UnknownBackend,
+    /// What was asked for lies outside the repository.
+    OutsideRoot,
+    /// What was asked for is not there.
+    NoSuchPath,
+    /// What was asked for cannot be a selector.
+    BadSelector,
+}
+
+impl ProjectErrorKind {
+    const ALL: [Self; 9] = [
+        Self::NoInterpreter,
+        Self::BrokenEnvironment,
+        Self::InterpreterSilent,
+        Self::MissingPackage,
+        Self::NoBackend,
+        Self::UnknownBackend,
+        Self::OutsideRoot,
+        Self::NoSuchPath,
+        Self::BadSelector,
+    ];
+
+    /// The stable word of it, in answers and records.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::NoInterpreter => "no_interpreter",
+            Self::BrokenEnvironment => "broken_environment",
+            Self::InterpreterSilent => "interpreter_silent",
+            Self::MissingPackage => "missing_package",
+            Self::NoBackend => "no_backend",
+            Self::UnknownBackend => "unknown_backend",
+            Self::OutsideRoot => "outside_root",
+            Self::NoSuchPath => "no_such_path",
+            Self::BadSelector => "bad_selector",
+        }
+    }
+}
+
 /// Something that discovery looked for and did not find, or found broken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ProjectError {
-    /// A stable word: `no_interpreter`, `broken_environment`, `missing_package`, `interpreter_silent`, `outside_root`,
-    /// `no_such_path`, `bad_selector`, `no_backend`, `unknown_backend`.
-    pub code: String,
+    pub kind: ProjectErrorKind,
     pub message: String,
     pub hint: Option<String>,
 }
 
 impl ProjectError {
-    pub fn new(code: &str, message: impl Into<String>) -> Self {
+    pub fn new(kind: ProjectErrorKind, message: impl Into<String>) -> Self {
         Self {
-            code: code.to_owned(),
+            kind,
             message: message.into(),
             hint: None,
         }
@@ -29,10 +79,14 @@ impl ProjectError {
     }
 }
 
+/// A project's facts say in words what was wrong with its interpreter; whoever needs the interpreter hears it again.
 impl From<Problem> for ProjectError {
     fn from(problem: Problem) -> Self {
+        let kind = ProjectErrorKind::ALL
+            .into_iter()
+            .find(|kind| kind.as_str() == problem.code);
         Self {
-            code: problem.code,
+            kind: kind.unwrap_or(ProjectErrorKind::NoInterpreter),
             message: problem.message,
             hint: problem.hint,
         }
@@ -42,7 +96,7 @@ impl From<Problem> for ProjectError {
 impl From<ProjectError> for Problem {
     fn from(error: ProjectError) -> Self {
         Self {
-            code: error.code,
+            code: error.kind.as_str().to_owned(),
             message: error.message,
             hint: error.hint,
         }

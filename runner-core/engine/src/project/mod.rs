@@ -24,7 +24,7 @@ mod workspace;
 pub use ask::ask;
 pub use choose::{Choice, choose_backend};
 pub use discover::{Overrides, discover};
-pub use error::ProjectError;
+pub use error::{ProjectError, ProjectErrorKind};
 pub use interpreter::is_detected;
 pub use manager::install;
 pub use nested::nested;

@@ -8,7 +8,7 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::error::{ProjectError, shown};
+use super::error::{ProjectError, ProjectErrorKind, shown};
 use super::skip;
 use runner_core::language::Language;
 use runner_core::nodeid::NodeId;
@@ -75,10 +75,11 @@ pub fn resolve_dir(root: &Path, text: &str) -> Result<PathBuf, ProjectError> {
         Err(error) => {
             plain(root, root, text)?;
             let why = reason(&error);
-            return Err(
-                ProjectError::new("no_such_path", format!("the folder `{}` {why}", shown(text)))
-                    .with_hint(format!("folders are relative to the root {}", root.display())),
-            );
+            return Err(ProjectError::new(
+                ProjectErrorKind::NoSuchPath,
+                format!("the folder `{}` {why}", shown(text)),
+            )
+            .with_hint(format!("folders are relative to the root {}", root.display())));
         }
     };
     if !real.starts_with(root) {
@@ -86,7 +87,7 @@ pub fn resolve_dir(root: &Path, text: &str) -> Result<PathBuf, ProjectError> {
     }
     if !real.is_dir() {
         return Err(ProjectError::new(
-            "no_such_path",
+            ProjectErrorKind::NoSuchPath,
             format!("`{}` is not a folder", shown(text)),
         ));
     }
@@ -102,14 +103,19 @@ pub fn resolve_suite_path(root: &Path, folder: &Path, text: &str) -> Result<Stri
 }
 
 fn refused(what: &str, text: &str, why: &str) -> ProjectError {
-    ProjectError::new("bad_selector", format!("the {what} `{}` {why}", shown(text)))
+    ProjectError::new(
+        ProjectErrorKind::BadSelector,
+        format!("the {what} `{}` {why}", shown(text)),
+    )
 }
 
 /// What can be told without the disk.
 fn check_text(text: &str) -> Result<(), ProjectError> {
     let hint = "name a path, a test id (tests/test_a.py::test_x) or a keyword expression";
     if text.is_empty() {
-        return Err(ProjectError::new("bad_selector", "the selector is empty").with_hint(hint));
+        return Err(
+            ProjectError::new(ProjectErrorKind::BadSelector, "the selector is empty").with_hint(hint),
+        );
     }
     check_characters("selector", text)?;
     if text.starts_with('-') {
@@ -201,7 +207,7 @@ fn find(root: &Path, base: &Path, file: &str) -> Result<Option<PathBuf>, Project
         // A name too long for the disk, a loop of links, a folder that may not be entered: if it is a path at all, it
         // is one that cannot be used.
         Err(error) if looks_like_path(file) => Err(ProjectError::new(
-            "no_such_path",
+            ProjectErrorKind::NoSuchPath,
             format!("`{}` {}", shown(file), reason(&error)),
         )),
         Err(_) => Ok(None),
@@ -256,7 +262,7 @@ fn relative(cwd: &Path, path: &Path) -> Option<String> {
 
 fn outside(root: &Path, text: &str) -> ProjectError {
     ProjectError::new(
-        "outside_root",
+        ProjectErrorKind::OutsideRoot,
         format!(
             "`{}` lies outside the repository ({})",
             shown(text),
@@ -282,7 +288,7 @@ fn not_there(root: &Path, cwd: &Path, bases: &[PathBuf], file: &str) -> ProjectE
         })
         .collect();
     let error = ProjectError::new(
-        "no_such_path",
+        ProjectErrorKind::NoSuchPath,
         format!(
             "`{}` does not exist (looked in {})",
             shown(file),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::error::{ProjectError, shown};
+use super::error::{ProjectError, ProjectErrorKind, shown};
 use crate::environment::Environment;
 
 /// The name of the configuration file.
@@ -30,7 +30,7 @@ pub fn find_root(explicit: Option<&Path>, environment: &Environment) -> Result<P
 
 fn unusable(path: &Path, why: &str) -> ProjectError {
     ProjectError::new(
-        "no_such_path",
+        ProjectErrorKind::NoSuchPath,
         format!(
             "the root {} cannot be used: {why}",
             shown(&path.to_string_lossy())
@@ -89,18 +89,18 @@ mod tests {
             top.join("sub")
         );
         assert_eq!(
-            find_root(Some(Path::new("gone")), &at(&top)).unwrap_err().code,
-            "no_such_path"
+            find_root(Some(Path::new("gone")), &at(&top)).unwrap_err().kind,
+            ProjectErrorKind::NoSuchPath
         );
         assert_eq!(
             find_root(Some(Path::new("qaas.toml")), &at(&top))
                 .unwrap_err()
-                .code,
-            "no_such_path"
+                .kind,
+            ProjectErrorKind::NoSuchPath
         );
         assert_eq!(
-            find_root(None, &at(&top.join("gone"))).unwrap_err().code,
-            "no_such_path"
+            find_root(None, &at(&top.join("gone"))).unwrap_err().kind,
+            ProjectErrorKind::NoSuchPath
         );
     }
 }

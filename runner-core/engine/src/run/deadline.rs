@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 use tokio::time::Instant;
 
 use process::Cancel;
-use runner_core::backend::StillWanted;
+use runner_core::backend::{StillWanted, TestBackend};
+
+use super::RunSpec;
 
 /// The end of a run's patience: a cancel, or the present iteration's deadline. Shared with the run's backends.
 #[derive(Clone, Debug)]
@@ -29,7 +31,19 @@ impl RunDeadline {
         }
     }
 
-    pub(super) fn waits(&self) -> StillWanted {
+    /// The order with backends that know when nobody waits for them any more.
+    pub(super) fn bind(&self, spec: &RunSpec) -> RunSpec {
+        let wanted = self.still_wanted();
+        let bound =
+            |backend: &Arc<dyn TestBackend>| backend.for_run(&wanted).unwrap_or_else(|| Arc::clone(backend));
+        RunSpec {
+            backend: bound(&spec.backend),
+            coverage: spec.coverage.as_ref().map(bound),
+            ..spec.clone()
+        }
+    }
+
+    fn still_wanted(&self) -> StillWanted {
         let Self { cancel, deadline } = self.clone();
         StillWanted::while_true(move || {
             let passed = |at: &Instant| Instant::now() >= *at;
@@ -49,13 +63,13 @@ mod tests {
     fn nobody_waits_after_a_cancel_or_the_deadline() {
         let cancel = Cancel::new();
         let until = RunDeadline::new(&cancel);
-        let waits = until.waits();
-        assert!(waits.still());
+        let wanted = until.still_wanted();
+        assert!(wanted.still());
         until.deadline(Some(Instant::now()));
-        assert!(!waits.still(), "the time is over");
+        assert!(!wanted.still(), "the time is over");
         until.deadline(Some(Instant::now() + Duration::from_secs(600)));
-        assert!(waits.still(), "the next iteration has a time of its own");
+        assert!(wanted.still(), "the next iteration has a time of its own");
         cancel.ask("a test");
-        assert!(!waits.still());
+        assert!(!wanted.still());
     }
 }

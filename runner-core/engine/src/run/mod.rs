@@ -215,10 +215,11 @@ impl Engine {
         let whole = |limit: Option<Duration>| limit.and_then(|limit| Deadline::after(limit, Duration::ZERO));
         let limit = sooner(whole(spec.timeout), whole(spec.total_timeout));
         until.deadline(limit.map(|limit| limit.at));
+        let (order, spec) = (spec, &until.bind(spec));
         let spare = self.spare(spec).await;
         let seat = spare.as_ref().ok().map(|spare| spare.seat.clone());
         let prepared = blocking(|| {
-            let prepared = self.prepare(spec, &mut facts, &until, seat);
+            let prepared = self.prepare(spec, &mut facts, seat);
             // What was refused is no run: the last one stays the last one.
             let refused = matches!(&prepared, Err(StopReason::Failed { code, .. }) if code == UNSUPPORTED);
             record.begin(facts, self.store.as_ref().filter(|_| !refused));
@@ -255,7 +256,7 @@ impl Engine {
             if let Ahead::Kept(spares) = &self.ahead
                 && !cancel.is_asked()
             {
-                spares.refill(self, spec);
+                spares.refill(self, order);
             }
         });
         cause

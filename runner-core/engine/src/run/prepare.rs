@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::deadline::RunDeadline;
 use super::environment::{ChildEnvironment, child_environment};
 use super::reading::StepOwners;
 use super::seat::Seat;
@@ -137,14 +136,13 @@ impl Engine {
         &self,
         spec: &RunSpec,
         facts: &mut RunFacts,
-        until: &RunDeadline,
         seat: Option<Seat>,
     ) -> Result<Prepared, StopReason> {
         let seat = match seat {
             Some(seat) => seat,
             None => self.new_seat(spec).map_err(|error| no_scratch(&error))?,
         };
-        let prepared = self.prepare_in(seat, spec, until)?;
+        let prepared = self.prepare_in(seat, spec)?;
         let (plan, dropped) = (&prepared.plan, &prepared.environment.dropped);
         facts.dropped_variables.clone_from(dropped);
         if facts.interpreter.is_none() {
@@ -157,12 +155,7 @@ impl Engine {
     }
 
     /// Makes the environment and the plan of a run that works there.
-    pub(super) fn prepare_in(
-        &self,
-        seat: Seat,
-        spec: &RunSpec,
-        until: &RunDeadline,
-    ) -> Result<Prepared, StopReason> {
+    pub(super) fn prepare_in(&self, seat: Seat, spec: &RunSpec) -> Result<Prepared, StopReason> {
         let private = spec.policy.private_folders.then(|| seat.tmp());
         let own_name = spec.project.name.as_deref();
         let environment = child_environment(
@@ -172,7 +165,7 @@ impl Engine {
             own_name,
             private.as_deref(),
         );
-        let request = self.request(spec, &seat, until);
+        let request = self.request(spec, &seat);
         let (plan, owners) = make_plan(spec, &request).map_err(|error| StopReason::Failed {
             code: error.code,
             message: error.message,
@@ -210,7 +203,7 @@ impl Engine {
         Scratch::temporary(named.unwrap_or(Path::new("/tmp")))
     }
 
-    fn request(&self, spec: &RunSpec, seat: &Seat, until: &RunDeadline) -> RunRequest {
+    fn request(&self, spec: &RunSpec, seat: &Seat) -> RunRequest {
         let own_cache = || {
             let stored = self.store.as_ref()?.cache_dir(&spec.project.root);
             stored.ok()
@@ -227,7 +220,6 @@ impl Engine {
             cache_dir,
             nonce: seat.nonce.clone(),
             terminal: spec.onlooker.as_ref().and_then(|onlooker| onlooker.terminal()),
-            waits: until.waits(),
             // The plan's own folder, emptied before each iteration.
             ..RunRequest::new(spec.mode, &spec.cwd, &seat.folder)
         }

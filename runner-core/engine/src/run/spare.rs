@@ -7,13 +7,12 @@ use std::time::{Duration, SystemTime};
 
 use tokio::task::JoinHandle;
 
-use super::deadline::RunDeadline;
 use super::mark::Mark;
 use super::prepare::Prepared;
 use super::seat::Seat;
 use super::{Engine, RunSpec};
 use crate::clock;
-use process::{Cancel, Job, Parked, Resume, Resumed, Supervisor};
+use process::{Job, Parked, Resume, Resumed, Supervisor};
 use runner_core::plan::ScratchFile;
 
 /// For a start-up with all its plug-ins, on a busy machine.
@@ -222,9 +221,8 @@ impl Drop for Task {
 impl Engine {
     /// A process for the next such order, in a seat of its own.
     pub(super) fn spare_for(&self, spec: &RunSpec, seat: Seat) -> Result<(Prepared, Spare), String> {
-        let until = RunDeadline::new(&Cancel::new());
         let prepared = self
-            .prepare_in(seat, spec, &until)
+            .prepare_in(seat, spec)
             .map_err(|_| "no plan could be made for it".to_owned())?;
         let spare = Spare::start(self, spec, &prepared)?;
         Ok((prepared, spare))

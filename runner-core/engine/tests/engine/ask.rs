@@ -90,7 +90,7 @@ async fn what_is_no_python_is_told_with_the_beginning_of_what_it_said() {
     let error = ask(&named(fake), &supervisor(), &environment(&[]))
         .await
         .unwrap_err();
-    assert_eq!(error.code, "interpreter_silent");
+    assert_eq!(error.kind.as_str(), "interpreter_silent");
     let message = error.message;
     assert!(
         message.starts_with("QA0305 the environment answers but not in JSON\n"),

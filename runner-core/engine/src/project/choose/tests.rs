@@ -73,7 +73,7 @@ fn what_somebody_types_is_the_only_choice() {
     let error = choose_backend(&registry(), &suite, &project(Some(&["pytest"])), &typed)
         .err()
         .unwrap();
-    assert_eq!(error.code, "no_backend");
+    assert_eq!(error.kind.as_str(), "no_backend");
     assert_eq!(
         error.hint.as_deref(),
         Some(".venv/bin/python -m pip install pytest-json-report")
@@ -83,7 +83,7 @@ fn what_somebody_types_is_the_only_choice() {
 #[test]
 fn a_missing_framework_is_told_with_the_environment_the_reason_and_the_command() {
     let error = choose(&["exact", "report"], &project(Some(&[]))).unwrap_err();
-    assert_eq!(error.code, "missing_package");
+    assert_eq!(error.kind.as_str(), "missing_package");
     assert_eq!(
         error.message,
         "QA0301 pytest is not installed in the project's environment\n\
@@ -123,10 +123,10 @@ fn no_interpreter_is_an_error_only_for_who_needs_one() {
         ..Project::default()
     };
     let error = choose(&["exact"], &project).unwrap_err();
-    assert_eq!(error.code, "no_interpreter");
+    assert_eq!(error.kind.as_str(), "no_interpreter");
     assert_eq!(error.hint.as_deref(), Some("uv sync"));
     let error = choose(&["vitest"], &project).unwrap_err();
-    assert_eq!(error.code, "no_backend");
+    assert_eq!(error.kind.as_str(), "no_backend");
     project
         .node_packages
         .insert("vitest".to_owned(), "3.0.0".to_owned());
@@ -140,7 +140,7 @@ fn no_interpreter_is_an_error_only_for_who_needs_one() {
 #[test]
 fn a_name_that_no_backend_has_is_answered_with_the_nearest_one() {
     let error = choose(&["raport"], &project(None)).unwrap_err();
-    assert_eq!(error.code, "unknown_backend");
+    assert_eq!(error.kind.as_str(), "unknown_backend");
     assert_eq!(error.message, "suite `unit`: there is no backend `raport`");
     let hint = error.hint.unwrap();
     assert!(

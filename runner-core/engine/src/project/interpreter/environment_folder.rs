@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{Search, create};
-use crate::project::error::ProjectError;
+use crate::project::error::{ProjectError, ProjectErrorKind};
 use crate::project::packages::{self, Packages};
 use crate::project::settings_file::read_small;
 use runner_core::facts::Interpreter;
@@ -150,7 +150,7 @@ pub(super) fn broken(search: &Search<'_>, folder: &Path, python: &Path) -> Proje
         tool => format!("remove {place}, then: {tool}"),
     };
     ProjectError::new(
-        "broken_environment",
+        ProjectErrorKind::BrokenEnvironment,
         format!(
             "QA0302 the environment is broken: {what}\nfix: {fix}\nother environment: qaas run --python PATH"
         ),

@@ -21,7 +21,7 @@ use environment_folder::Look;
 pub(super) use machine::on_path;
 pub(super) use named::NAMED;
 
-use super::error::ProjectError;
+use super::error::{ProjectError, ProjectErrorKind};
 use super::manager;
 use crate::config::Suite;
 use crate::environment::Environment;
@@ -139,7 +139,7 @@ fn detect(search: &Search<'_>) -> Result<Interpreter, ProjectError> {
             Ok(interpreter)
         }
         Look::Broken(error) => Err(error),
-        Look::Absent(why) => Err(ProjectError::new("no_interpreter", why)),
+        Look::Absent(why) => Err(ProjectError::new(ProjectErrorKind::NoInterpreter, why)),
     }
 }
 
@@ -316,7 +316,7 @@ fn nothing_found(search: &Search<'_>, passed_over: &[String]) -> ProjectError {
     }
     lines.extend(passed_over.iter().map(|note| format!("passed over: {note}")));
     lines.push("looked at: python3 and python on PATH".to_owned());
-    ProjectError::new("no_interpreter", lines.join("\n")).with_hint(create(search, ".venv"))
+    ProjectError::new(ProjectErrorKind::NoInterpreter, lines.join("\n")).with_hint(create(search, ".venv"))
 }
 
 /// The command that makes the project's environment anew.

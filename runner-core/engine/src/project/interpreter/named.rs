@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::environment_folder::{self, Look, is_program};
 use super::{Search, on_path};
-use crate::project::error::{ProjectError, shown};
+use crate::project::error::{ProjectError, ProjectErrorKind, shown};
 use runner_core::facts::Interpreter;
 
 /// How [`Interpreter::why`] begins if somebody named it.
@@ -72,5 +72,5 @@ fn missing(search: &Search<'_>, name: &Path, by: &str, why: &str) -> ProjectErro
         Ok(found) => format!("without {by}: {} ({})", search.show(&found.path), found.why),
         Err(_) => super::create(search, ".venv"),
     };
-    ProjectError::new("no_interpreter", format!("{message}\n{hint}")).with_hint(hint)
+    ProjectError::new(ProjectErrorKind::NoInterpreter, format!("{message}\n{hint}")).with_hint(hint)
 }

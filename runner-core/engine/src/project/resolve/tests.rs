@@ -80,7 +80,7 @@ fn code(code: &str) -> Expected {
 
 fn check(root: &Path, cwd: &Path, rows: &[(&str, Expected)]) {
     for (text, expected) in rows {
-        let got = resolve(root, cwd, text).map_err(|error| error.code);
+        let got = resolve(root, cwd, text).map_err(|error| error.kind.as_str().to_owned());
         assert_eq!(&got, expected, "selector {text:?} from {}", cwd.display());
     }
 }
@@ -304,7 +304,7 @@ fn a_path_is_looked_for_in_the_working_folder_first_then_upward_then_in_the_suit
     let service = repo.root.join("service");
     let found = resolve_from(&repo.root, &repo.root, None, &[&service], "tests/test_page.py::t");
     assert_eq!(
-        found.map_err(|e| e.code),
+        found.map_err(|e| e.kind.as_str().to_owned()),
         node("service/tests/test_page.py", "::t")
     );
 }
@@ -332,7 +332,7 @@ fn an_error_says_where_it_looked_and_what_was_probably_meant() {
 fn a_working_folder_is_a_real_folder_inside_the_root() {
     let repo = repository();
     let root = &repo.root;
-    let dir = |text: &str| resolve_dir(root, text).map_err(|error| error.code);
+    let dir = |text: &str| resolve_dir(root, text).map_err(|error| error.kind.as_str().to_owned());
     assert_eq!(dir(""), Ok(root.clone()));
     assert_eq!(dir("sub"), Ok(root.join("sub")));
     assert_eq!(dir("sub/../tests"), Ok(root.join("tests")));

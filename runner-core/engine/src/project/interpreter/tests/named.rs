@@ -75,7 +75,7 @@ fn what_somebody_names_comes_before_everything_and_must_be_there() {
         ),
     ]);
     let error = named(Some("gone/bin/python"), None).find().unwrap_err();
-    assert_eq!(error.code, "no_interpreter");
+    assert_eq!(error.kind.as_str(), "no_interpreter");
     assert_eq!(
         error.message,
         "QA0303 no Python environment found\nnamed by --python: gone/bin/python does not exist\n\
