@@ -219,11 +219,19 @@ pub(crate) struct Repeat {
 
 #[derive(Debug, Args)]
 pub(crate) struct Affected {
-    /// Changed files, relative to the repository's root
-    #[arg(value_name = "PATH", required = true)]
+    /// Changed files, from the repository's root, each with its changed lines or not (`a.py:3-9`). Default: what git says
+    /// has changed: staged, unstaged and untracked
+    #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<String>,
+    /// What has changed since HEAD left this commit, branch or tag
+    #[arg(long, value_name = "REF")]
+    pub(crate) base: Option<String>,
+    /// Only tests below this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<String>,
+    /// Say how sure it is and why, where the output is no terminal too
+    #[arg(long)]
+    pub(crate) why: bool,
 }
 
 #[derive(Debug, Args)]

@@ -9,6 +9,8 @@
 
 mod support;
 
+#[cfg(unix)]
+mod affected;
 mod bad_input;
 mod causes;
 mod circles;

@@ -1,8 +1,11 @@
 //! Which tests changed together with a file before.
 
-use foldhash::{HashMap, HashMapExt};
+use std::path::Path;
 
-use source::git::{GitError, Past, Repository};
+use foldhash::{HashMap, HashMapExt};
+use source::git::{GitError, ObjectId, Past, Repository};
+
+use crate::kept_past;
 
 /// How many commits are read.
 const MOST_COMMITS: usize = 2000;
@@ -28,19 +31,28 @@ pub(crate) struct Change {
 #[derive(Default)]
 pub(crate) struct History {
     repository: Option<Repository>,
+    /// The commit that the change is held against.
+    base: Option<ObjectId>,
     past: Past,
     pub(crate) note: Option<String>,
 }
 
 impl History {
-    pub(crate) fn read(root: &std::path::Path) -> Self {
-        let opened = Repository::open(root);
-        match opened.and_then(|repository| repository.past(MOST_COMMITS).map(|past| (repository, past))) {
-            Ok((repository, past)) => Self {
+    /// `base`: the commit that the change is held against, if not the last one. `cache`: where the past may be kept.
+    pub(crate) fn read(
+        repository: Result<Repository, GitError>,
+        base: Option<ObjectId>,
+        cache: Option<&Path>,
+    ) -> Self {
+        let past =
+            |repository: Repository| Ok((kept_past::past(&repository, MOST_COMMITS, cache)?, repository));
+        match repository.and_then(past) {
+            Ok((past, repository)) => Self {
                 note: (past.is_cut && past.commits.len() < FEW).then(|| {
                     let commits = past.commits.len();
                     format!("the clone is shallow: only {commits} commits say what changed together before")
                 }),
+                base: base.or_else(|| repository.head()),
                 repository: Some(repository),
                 past,
             },
@@ -53,9 +65,9 @@ impl History {
         }
     }
 
-    /// How a file was at the last commit.
+    /// How a file was before the change.
     pub(crate) fn before(&self, path: &str) -> Option<String> {
-        self.repository.as_ref()?.text_at_head(path)
+        self.repository.as_ref()?.text_at(self.base?, path)
     }
 
     /// The tests that changed together with a file.

@@ -1,8 +1,11 @@
 //! All signals together: which tests, in which order, for which reasons.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
-use runner_core::affected::{AffectedTest, AffectedTests, Confidence};
+use runner_core::affected::{AffectedTest, AffectedTests, Confidence, Question};
+use runner_core::change::NoBase;
+use source::git::Repository;
 
 use crate::calls::{self, Calls, Definitions, Reached, Usage};
 use crate::change::Changed;
@@ -11,18 +14,43 @@ use crate::modules::{File, Modules};
 use crate::past::History;
 use crate::settings;
 use crate::signals::Subject;
-use crate::tree::Tree;
+use crate::since;
+use crate::tree::{self, Tree};
 use crate::weigh::{Evidence, Weigher};
 
 /// A repository of more files is followed only as far as imports lead to the change.
 const MOST_FOLLOWED: usize = 1500;
 
+/// Reads what is needed, and answers one question.
+pub(crate) fn answer(root: &Path, question: &Question) -> Result<AffectedTests, NoBase> {
+    let repository = Repository::open(root);
+    let mut changed = question.changed.clone();
+    let (mut since, mut base, mut notes) = (None, None, Vec::new());
+    if changed.is_empty() {
+        let (found, more) = since::since(repository.as_ref(), question.base.as_deref())?;
+        base = repository
+            .as_ref()
+            .ok()
+            .and_then(|git| git.commit_of(&found.commit));
+        changed = since::files(&found);
+        (since, notes) = (Some(found), more);
+    } else if let (Ok(git), Some(asked)) = (&repository, &question.base) {
+        base = Some(since::began(git, Some(asked))?.commit);
+    }
+    let tree = tree::read(root);
+    let changed = Changed::new(&tree, &changed);
+    let history = History::read(repository, base, question.cache.as_deref());
+    let mut found = rank(&tree, &changed, history);
+    found.notes.splice(0..0, notes);
+    found.since = since;
+    Ok(found)
+}
+
 /// Scores every test file against every changed path.
-pub(crate) fn rank(tree: &Tree, changed: &[String]) -> AffectedTests {
-    let changed = Changed::new(tree, changed);
+fn rank(tree: &Tree, changed: &Changed, history: History) -> AffectedTests {
     let modules = Modules::new(tree, &changed.gone);
     let graph = Graph::new(tree, &modules);
-    let texts = calls::read(tree, &within(tree, &modules, &graph, &changed));
+    let texts = calls::read(tree, &within(tree, &modules, &graph, changed));
     let definitions = Definitions::new(&texts);
     let calls = Calls::new(tree, &modules, &definitions);
     let reached = Reached::new(&calls, &definitions);
@@ -34,19 +62,20 @@ pub(crate) fn rank(tree: &Tree, changed: &[String]) -> AffectedTests {
         usage: Usage::new(&calls, &definitions, &reached),
         calls: &calls,
         reached: &reached,
-        history: History::read(&tree.root),
+        history,
     };
     let mut sums: BTreeMap<File, Evidence> = BTreeMap::new();
-    for path in &changed.paths {
-        for (test, evidence) in weigher.weigh(path) {
+    for (path, lines) in &changed.files {
+        for (test, evidence) in weigher.weigh(path, lines) {
             sums.entry(test).or_default().add(evidence);
         }
     }
-    let notes = tree.notes.iter().cloned().chain(changed.notes);
+    let notes = tree.notes.iter().chain(&changed.notes).cloned();
     AffectedTests {
         affected: sorted(tree, sums),
         searched: tree.sources.iter().filter(|source| source.is_test).count(),
         notes: notes.chain(weigher.history.note.clone()).collect(),
+        since: None,
     }
 }
 
@@ -56,7 +85,7 @@ fn within(tree: &Tree, modules: &Modules, graph: &Graph, changed: &Changed) -> V
         return (0..tree.sources.len()).collect();
     }
     let mut files: BTreeSet<File> = BTreeSet::new();
-    for path in &changed.paths {
+    for path in changed.files.keys() {
         if let Some(file) = modules.file(path) {
             files.insert(file);
             files.extend(graph.reach(file).into_keys());

@@ -98,20 +98,24 @@ struct Question<'a> {
 
 impl Weigher<'_> {
     /// What speaks for each test that has anything to do with a path.
-    pub(crate) fn weigh(&self, path: &str) -> Vec<(File, Evidence)> {
-        let question = self.question(path);
+    /// `lines`: those that changed, where it is told.
+    pub(crate) fn weigh(&self, path: &str, lines: &[(u32, u32)]) -> Vec<(File, Evidence)> {
+        let question = self.question(path, lines);
         let tests = self.reached.tests.iter().enumerate();
         tests
             .filter_map(|(test, file)| Some((*file, self.evidence(&question, test, *file)?)))
             .collect()
     }
 
-    fn question(&self, path: &str) -> Question<'_> {
+    fn question(&self, path: &str, lines: &[(u32, u32)]) -> Question<'_> {
         let file = self.modules.file(path);
         let whole = self.whole(file);
-        let old = self.history.before(path);
-        let changed = old.as_deref().zip(file);
-        let changed = changed.and_then(|(old, file)| self.definitions.changed(file, old));
+        let before = self.history.before(path);
+        let changed = match (file, before.as_deref()) {
+            (Some(file), _) if !lines.is_empty() => Some(self.definitions.at_lines(file, lines)),
+            (Some(file), Some(old)) => self.definitions.changed(file, old),
+            _ => None,
+        };
         let changed = changed.filter(|changed| !changed.is_empty());
         let targets = changed.as_ref().unwrap_or(&whole);
         let near = self.usage.near(self.calls, self.definitions, targets);
@@ -132,7 +136,7 @@ impl Weigher<'_> {
             past: self
                 .history
                 .together(path, |path| self.is_test(self.modules.file(path))),
-            resemblance: old.and_then(|old| self.resemblance(path, &old)),
+            resemblance: self.resemblance(path, before.as_deref(), lines),
             is_reached: tests
                 .into_iter()
                 .any(|test| self.part_reached(&whole, test) > 0.0),
@@ -149,10 +153,14 @@ impl Weigher<'_> {
             .is_some_and(|source| source.is_test)
     }
 
-    /// How well each test's text goes with what changed since the last commit.
-    fn resemblance(&self, path: &str, old: &str) -> Option<Vec<f32>> {
-        let new = read_text(&self.tree.root, path).unwrap_or_default();
-        let words = words::changed_words(old, &new);
+    /// How well each test's text goes with what changed; `None` if that is not known.
+    fn resemblance(&self, path: &str, before: Option<&str>, lines: &[(u32, u32)]) -> Option<Vec<f32>> {
+        let now = || read_text(&self.tree.root, path).unwrap_or_default();
+        let words = match before {
+            _ if !lines.is_empty() => words::changed_words("", &words::of_lines(&now(), lines)),
+            Some(before) => words::changed_words(before, &now()),
+            None => return None,
+        };
         if words.is_empty() {
             return None;
         }

@@ -34,6 +34,21 @@ pub(crate) fn changed_words(old: &str, new: &str) -> Vec<String> {
     words
 }
 
+/// The lines of these ranges, counted from 1.
+pub(crate) fn of_lines(text: &str, ranges: &[(u32, u32)]) -> String {
+    let is_within = |line: u32| {
+        ranges
+            .iter()
+            .any(|(first, last)| (*first..=*last).contains(&line))
+    };
+    let lines = (1..).zip(text.lines());
+    let chosen: Vec<&str> = lines
+        .filter(|(number, _)| is_within(*number))
+        .map(|(_, line)| line)
+        .collect();
+    chosen.join("\n")
+}
+
 /// Names as they are written, and the parts that they are made of.
 fn each_word(text: &str, then: &mut impl FnMut(&str)) {
     for name in text.split(|c: char| !c.is_alphanumeric() && c != '_') {

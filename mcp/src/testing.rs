@@ -13,7 +13,7 @@ use engine::run::Engine;
 use engine::store::Store;
 use ops::{LiveRuns, Workspace};
 use process::Supervisor;
-use runner_core::affected::{AffectedFinder, AffectedTest, AffectedTests, Confidence};
+use runner_core::affected::{AffectedFinder, AffectedTest, AffectedTests, Confidence, Question};
 use runner_core::registry::Registry;
 
 /// Knows of no history.
@@ -40,8 +40,8 @@ pub(crate) const DONE: &str = "done";
 struct Finder;
 
 impl AffectedFinder for Finder {
-    fn find(&self, root: &Path, changed: &[String]) -> AffectedTests {
-        match changed[0].as_str() {
+    fn find(&self, root: &Path, question: &Question) -> Result<AffectedTests, runner_core::change::NoBase> {
+        match question.changed[0].path.as_str() {
             "panic" => panic!("a bug"),
             "wait" => {
                 // A repository that is gone belongs to a test that is over.
@@ -52,7 +52,7 @@ impl AffectedFinder for Finder {
             }
             _ => {}
         }
-        AffectedTests {
+        Ok(AffectedTests {
             affected: vec![AffectedTest {
                 test_file: "tests/test_a.py".into(),
                 score: 100,
@@ -60,8 +60,8 @@ impl AffectedFinder for Finder {
                 why: vec!["name matches a.py".into()],
             }],
             searched: 1,
-            notes: Vec::new(),
-        }
+            ..AffectedTests::default()
+        })
     }
 }
 

@@ -1,13 +1,46 @@
 //! The seam behind `affected_tests`: which test files a change reaches. Reads files, runs nothing.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::change::NoBase;
+
 /// Finds the tests that a change reaches.
 pub trait AffectedFinder: Send + Sync {
-    /// `changed` are paths relative to `root`, `/` between parts; they need not exist any more.
-    fn find(&self, root: &Path, changed: &[String]) -> AffectedTests;
+    /// Answers one question about the repository at `root`. An error only where git would have to say what changed, and
+    /// cannot.
+    fn find(&self, root: &Path, question: &Question) -> Result<AffectedTests, NoBase>;
+}
+
+/// What changed, as far as it is told, and what else is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Question {
+    /// Empty: whatever git says has changed since `base`.
+    pub changed: Vec<ChangedFile>,
+    /// A revision; the change is held against where HEAD left it. `None`: HEAD itself, so what is not committed.
+    pub base: Option<String>,
+    /// A folder of the caller's for what is worth keeping between questions; `None`: nothing is kept.
+    pub cache: Option<PathBuf>,
+}
+
+/// A file that changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChangedFile {
+    /// Relative to the root, `/` between parts; it need not exist any more. A folder stands for all that is in it.
+    pub path: String,
+    /// First and last line of each part that changed, counted from 1, as the file is now. Empty: not told.
+    pub lines: Vec<(u32, u32)>,
+}
+
+impl ChangedFile {
+    /// A file of which no more is told.
+    pub fn whole(path: impl Into<String>) -> Self {
+        Self {
+            path: path.into(),
+            lines: Vec::new(),
+        }
+    }
 }
 
 /// What [`AffectedFinder::find`] found, best first.
@@ -19,6 +52,19 @@ pub struct AffectedTests {
     pub searched: usize,
     /// What could not be read, or was left out, in words.
     pub notes: Vec<String>,
+    /// What git said, if it was asked.
+    pub since: Option<Since>,
+}
+
+/// What changed since a commit, by git.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Since {
+    /// The commit, in full.
+    pub commit: String,
+    /// Why it is the one.
+    pub why: String,
+    /// Staged, unstaged, untracked and committed since: files below the root, those too that are gone.
+    pub changed: Vec<String>,
 }
 
 /// A test file that a change may reach.
@@ -44,4 +90,15 @@ pub enum Confidence {
     Likely,
     /// It may reach what changed on some way.
     Possible,
+}
+
+impl Confidence {
+    /// In a word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Certain => "certain",
+            Self::Likely => "likely",
+            Self::Possible => "possible",
+        }
+    }
 }

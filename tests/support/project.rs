@@ -121,6 +121,22 @@ impl Project {
         }
     }
 
+    /// Runs git in the repository, without anybody's settings.
+    pub(crate) fn git(&self, words: &[&str]) {
+        #[expect(clippy::disallowed_methods, reason = "tests start processes")]
+        let mut command = Command::new("git");
+        let who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"];
+        command
+            .args(who)
+            .args(words)
+            .current_dir(self.root())
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_NOSYSTEM", "1");
+        let output = command.output().expect("git starts");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "git {words:?}: {said}");
+    }
+
     /// Calls a tool as an agent would, and gives its structured answer.
     pub(crate) fn call(&self, tool: &str, arguments: &Value) -> Value {
         let root = self.root();

@@ -33,9 +33,31 @@ fn key<'a>(all: &[Symbol<'a>], symbol: &Symbol<'a>) -> (&'a str, &'a str) {
     (symbol.class.map_or("", |class| all[class].name), symbol.name)
 }
 
-fn texts<'a>(text: &'a str, all: &[Symbol<'a>]) -> Texts<'a> {
+/// The definitions that the code in some lines belongs to, without the module itself.
+pub(super) fn at_lines(text: &str, all: &[Symbol<'_>], ranges: &[(u32, u32)]) -> Vec<usize> {
     let lines: Vec<&str> = text.lines().collect();
-    let mut owners = vec![0; lines.len()];
+    let owners = owners(lines.len(), all);
+    let is_within = |line: u32| {
+        ranges
+            .iter()
+            .any(|(first, last)| (*first..=*last).contains(&line))
+    };
+    let numbered = (1..).zip(lines.iter().zip(owners));
+    let within = numbered.filter(|(number, (line, owner))| is_within(*number) && *owner > 0 && is_code(line));
+    let mut found: Vec<usize> = within.map(|(_, (_, owner))| owner).collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+fn is_code(line: &str) -> bool {
+    let bare = line.trim();
+    !bare.is_empty() && !bare.starts_with('#')
+}
+
+/// By line, the innermost definition that it belongs to.
+fn owners(lines: usize, all: &[Symbol<'_>]) -> Vec<usize> {
+    let mut owners = vec![0; lines];
     // A definition comes before those in it.
     for (index, symbol) in all
         .iter()
@@ -46,10 +68,14 @@ fn texts<'a>(text: &'a str, all: &[Symbol<'a>]) -> Texts<'a> {
         let last = (last as usize).min(owners.len());
         owners[(first as usize - 1).min(last)..last].fill(index);
     }
+    owners
+}
+
+fn texts<'a>(text: &'a str, all: &[Symbol<'a>]) -> Texts<'a> {
+    let lines: Vec<&str> = text.lines().collect();
     let mut texts: Texts<'a> = all.iter().map(|symbol| (key(all, symbol), Vec::new())).collect();
-    for (line, owner) in lines.iter().zip(owners) {
-        let bare = line.trim();
-        if !bare.is_empty() && !bare.starts_with('#') {
+    for (line, owner) in lines.iter().zip(owners(lines.len(), all)) {
+        if is_code(line) {
             texts
                 .entry(key(all, &all[owner]))
                 .or_default()
@@ -87,6 +113,22 @@ mod tests {
             some(&[])
         );
         assert_eq!(names(old, &format!("{old}\ndef h():\n    pass\n")), some(&["h"]));
+    }
+
+    #[test]
+    fn lines_belong_to_the_innermost_definition() {
+        let text =
+            "import os\n\nclass C:\n    x = 1\n\n    def f(self):\n        return 1\n\ndef g():\n    pass\n";
+        let all = symbols(text);
+        let at = |ranges: &[(u32, u32)]| -> Vec<&str> {
+            let found = at_lines(text, &all, ranges);
+            found.into_iter().map(|index| all[index].name).collect()
+        };
+        assert_eq!(at(&[(7, 7)]), ["f"]);
+        assert_eq!(at(&[(4, 4)]), ["C"]);
+        assert_eq!(at(&[(6, 10)]), ["f", "g"]);
+        assert_eq!(at(&[(1, 2)]), [] as [&str; 0], "the module's own");
+        assert_eq!(at(&[(90, 99)]), [] as [&str; 0]);
     }
 
     #[test]

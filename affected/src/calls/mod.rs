@@ -84,6 +84,14 @@ impl<'a> Definitions<'a> {
         Some(found.into_iter().map(|index| index + first).collect())
     }
 
+    /// The definitions that some lines of a file belong to; none if they are the module's own statements.
+    pub(crate) fn at_lines(&self, file: File, ranges: &[(u32, u32)]) -> Vec<Node> {
+        let text = self.text(file);
+        let found = changed::at_lines(text, &symbols(text), ranges);
+        let first = self.nodes(file).start;
+        found.into_iter().map(|index| index + first).collect()
+    }
+
     /// The text of a file; empty if it was not read.
     pub(crate) fn text(&self, file: File) -> &'a str {
         let at = self.texts.binary_search_by_key(&file, |(file, _)| *file);

@@ -253,8 +253,9 @@ fn affected_line(item: &Value) -> String {
     let why: Vec<&str> = strings(item.get("why")).collect();
     let score = item.get("score").cloned().unwrap_or_default();
     format!(
-        "{INDENT}{} (score {score}: {})",
+        "{INDENT}{} ({}, score {score}: {})",
         word("test_file"),
+        word("confidence"),
         why.join("; ")
     )
 }

@@ -161,7 +161,7 @@ async fn an_answer_has_both_halves() {
     );
     let text = answer["content"][0]["text"].as_str().unwrap();
     assert!(
-        text.contains("tests/test_a.py (score 100: name matches a.py)"),
+        text.contains("tests/test_a.py (likely, score 100: name matches a.py)"),
         "{text}"
     );
 }

@@ -8,25 +8,33 @@ use serde_json::{Map, Value};
 
 use super::answer::ToolAnswer;
 use super::arguments::Reader;
+use super::compare_with_base::Base;
 use super::definition::shared::CWD;
 use super::definition::{Action, Argument, Called, Definition, Hints, Kind, Needs};
 use super::{ErrorKind, NextCall, OpError, Tool, Workspace, cut};
-use runner_core::affected::{AffectedTest, AffectedTests};
+use runner_core::affected::{AffectedTest, AffectedTests, ChangedFile, Question};
 use runner_core::paths;
 
 /// How many files the headline and the ready call name.
 const MOST_NAMED: usize = 10;
+/// How much of a commit's hash a person is shown.
+const SHORT_HASH: usize = 10;
 
 /// The tool.
 pub static DEFINITION: Definition = Definition {
     tool: Tool::AffectedTests,
     title: "Tests for a change",
-    description: "Which test files a change to these paths reaches, best first, with reasons. Runs nothing. \
-        A heuristic: run everything before saying that nothing broke.",
+    description: "Which test files a change reaches, best first, with reasons: of these paths, or of what git says has \
+        changed. Runs nothing. A heuristic: run everything before saying that nothing broke.",
     hints: Hints::READS,
     needs: Needs::Nothing,
     own: &[
-        Argument::new("paths", Kind::Strings, "Changed files, from the root").required(),
+        Argument::new(
+            "paths",
+            Kind::Strings,
+            "Changed files, with lines or not: a.py:3-9",
+        ),
+        Argument::new("base", Kind::String, "Revision; else HEAD"),
         CWD,
     ],
     action: Action::Read {
@@ -42,8 +50,11 @@ pub static DEFINITION: Definition = Definition {
 /// What may be asked.
 #[derive(Clone, Debug, Default)]
 pub struct Arguments {
-    /// Changed files, relative to the root (or to `cwd`). They need not exist any more.
+    /// Changed files, relative to the root (or to `cwd`), each with its changed lines (`a.py:3-9,20`) or without. They need
+    /// not exist any more. None: what git says has changed.
     pub paths: Vec<String>,
+    /// The revision that the change is held against: where HEAD left it.
+    pub base: Option<String>,
     pub cwd: Option<String>,
 }
 
@@ -53,6 +64,7 @@ impl Arguments {
         let mut reader = Reader::new(&DEFINITION, map);
         let arguments = Self {
             paths: reader.strings("paths")?,
+            base: reader.string("base")?,
             cwd: reader.string("cwd")?,
         };
         reader.finish()?;
@@ -66,6 +78,12 @@ pub struct Answer {
     /// Always `done`: no test was run.
     pub status: &'static str,
     pub affected: Vec<AffectedTest>,
+    /// What git was asked for: which commit, and why that one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base: Option<Base>,
+    /// What git said has changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changed: Option<Vec<String>>,
     /// Always true: a place to start, not a proof.
     pub heuristic: bool,
     /// How many test files were looked at.
@@ -79,34 +97,20 @@ pub struct Answer {
 /// Finds them.
 pub async fn run(workspace: &Workspace, arguments: Arguments) -> Result<Answer, OpError> {
     workspace.settings()?;
-    if arguments.paths.is_empty() {
-        return Err(OpError::bad_argument(
-            "`paths` must be an array of at least one changed file, relative to the repository",
-        ));
-    }
     let cwd = match &arguments.cwd {
         Some(text) => workspace.folder(text)?,
         None => workspace.root.clone(),
     };
-    let changed: Result<Vec<String>, OpError> = arguments
-        .paths
-        .iter()
-        .map(|path| match arguments.cwd {
-            None => inside(&workspace.root, &cwd, &workspace.typed_change(path)),
-            Some(_) => inside(&workspace.root, &cwd, path),
-        })
-        .collect();
-    let changed = changed?;
-    let (finder, root) = (Arc::clone(&workspace.affected), workspace.root.clone());
-    let found = tokio::task::spawn_blocking(move || finder.find(&root, &changed))
-        .await
-        .map_err(|error| {
-            OpError::new(
-                ErrorKind::Broken,
-                "crashed",
-                format!("the search broke off: {error}"),
-            )
-        })?;
+    // Who names a folder means what lies there; who names none, what lies where they stand.
+    let paths: Vec<String> = match arguments.cwd {
+        None => arguments
+            .paths
+            .iter()
+            .map(|path| workspace.typed_change(path))
+            .collect(),
+        Some(_) => arguments.paths.clone(),
+    };
+    let found = find(workspace, &paths, arguments.base.as_deref(), &cwd).await?;
     if found.searched == 0 {
         let message = format!(
             "there is no test file of a language that can be searched for them in {}",
@@ -116,6 +120,32 @@ pub async fn run(workspace: &Workspace, arguments: Arguments) -> Result<Answer, 
             .with_hint("Is this the right repository? `cwd` and `--root` say where to look."));
     }
     Ok(answer(workspace, &arguments, found, &cwd))
+}
+
+/// Asks the finder. Paths are those of a caller in `cwd`.
+pub(super) async fn find(
+    workspace: &Workspace,
+    paths: &[String],
+    base: Option<&str>,
+    cwd: &Path,
+) -> Result<AffectedTests, OpError> {
+    let changed: Result<Vec<ChangedFile>, OpError> = paths
+        .iter()
+        .map(|path| changed(&workspace.root, cwd, path))
+        .collect();
+    let store = workspace.engine.store.as_ref();
+    let question = Question {
+        changed: changed?,
+        base: base.map(str::to_owned),
+        cache: store.and_then(|store| store.derived_dir(&workspace.root).ok()),
+    };
+    let (finder, root) = (Arc::clone(&workspace.affected), workspace.root.clone());
+    let found = tokio::task::spawn_blocking(move || finder.find(&root, &question)).await;
+    let found = found.map_err(|error| {
+        let message = format!("the search broke off: {error}");
+        OpError::new(ErrorKind::Broken, "crashed", message)
+    })?;
+    Ok(found?)
 }
 
 fn answer(workspace: &Workspace, arguments: &Arguments, found: AffectedTests, cwd: &Path) -> Answer {
@@ -144,14 +174,52 @@ fn answer(workspace: &Workspace, arguments: &Arguments, found: AffectedTests, cw
             .maybe("cwd", arguments.cwd.clone());
         vec![call]
     };
+    let (base, changed) = match found.since {
+        Some(since) => {
+            let base = Base {
+                commit: since.commit,
+                why: since.why,
+            };
+            (Some(base), Some(since.changed))
+        }
+        None => (None, None),
+    };
     Answer {
         status: "done",
         affected,
+        base,
+        changed,
         heuristic: true,
         searched: found.searched,
         notes: found.notes,
         next,
     }
+}
+
+/// A changed file as it was typed: a path, and its changed lines or not.
+fn changed(root: &Path, cwd: &Path, text: &str) -> Result<ChangedFile, OpError> {
+    let is_whole_name = root.join(text).exists() || cwd.join(text).exists();
+    let (path, lines) = match text.rsplit_once(':') {
+        Some((path, lines)) if !is_whole_name && !path.is_empty() => match ranges(lines) {
+            Some(lines) => (path, lines),
+            None => (text, Vec::new()),
+        },
+        _ => (text, Vec::new()),
+    };
+    Ok(ChangedFile {
+        path: inside(root, cwd, path)?,
+        lines,
+    })
+}
+
+/// `3`, `3-9`, `3-9,20`. `None` if these are no lines.
+fn ranges(text: &str) -> Option<Vec<(u32, u32)>> {
+    let line = |text: &str| text.trim().parse::<u32>().ok().filter(|line| *line > 0);
+    let range = |part: &str| match part.split_once('-') {
+        Some((first, last)) => Some((line(first)?, line(last)?)).filter(|(first, last)| first <= last),
+        None => line(part).map(|line| (line, line)),
+    };
+    text.split(',').map(range).collect()
 }
 
 /// A changed path relative to the root, `/` between parts. It need not exist; it must not leave the root.
@@ -193,6 +261,13 @@ fn inside(root: &Path, cwd: &Path, text: &str) -> Result<String, OpError> {
 impl ToolAnswer for Answer {
     /// The likeliest files, or that there are none, which is worth saying too.
     fn headline(&self) -> String {
+        if let (Some(base), Some([])) = (&self.base, self.changed.as_deref()) {
+            return format!(
+                "Nothing has changed since {} ({}). `base` names another commit, `paths` the files.",
+                &base.commit[..base.commit.len().min(SHORT_HASH)],
+                base.why
+            );
+        }
         if self.affected.is_empty() {
             return format!(
                 "None of {} test files looks related to these paths. Worth saying in a report: the change may be untested.",
@@ -225,6 +300,23 @@ impl ToolAnswer for Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_stand_behind_a_colon_unless_the_file_is_called_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        std::fs::write(root.join("odd:7"), "").unwrap();
+        let read = |text: &str| {
+            let file = changed(&root, &root, text).unwrap();
+            (file.path, file.lines)
+        };
+        assert_eq!(read("a.py"), ("a.py".to_owned(), vec![]));
+        assert_eq!(read("a.py:3-9,20"), ("a.py".to_owned(), vec![(3, 9), (20, 20)]));
+        assert_eq!(read("odd:7"), ("odd:7".to_owned(), vec![]));
+        for no_lines in ["a.py:x", "a.py:9-3", "a.py:0", "a.py:"] {
+            assert_eq!(read(no_lines), (no_lines.to_owned(), vec![]), "{no_lines}");
+        }
+    }
 
     #[test]
     fn changed_paths_may_be_gone_but_never_outside() {

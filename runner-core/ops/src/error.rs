@@ -7,6 +7,7 @@ use super::{EnvironmentFacts, ExitCode, NextCall, words};
 use engine::config::ConfigError;
 use engine::project::{ProjectError, ProjectErrorKind};
 use engine::store::StoreError;
+use runner_core::change::NoBase;
 use runner_core::model::Status;
 use runner_core::registry::Registry;
 use runner_core::report::Report;
@@ -189,6 +190,14 @@ impl From<&ConfigError> for OpError {
             Some(hint) => answer.with_hint(hint),
             None => answer.with_hint("`qaas check` says whether it is right again."),
         }
+    }
+}
+
+impl From<NoBase> for OpError {
+    fn from(error: NoBase) -> Self {
+        let mut answer = Self::new(ErrorKind::BadRequest, "no_base", error.message);
+        answer.error.hint = error.hint;
+        answer
     }
 }
 

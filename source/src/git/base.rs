@@ -84,6 +84,41 @@ impl Repository {
         }
     }
 
+    /// Where a change that is at hand began: HEAD, so that it is what is not committed; or, of a revision, the commit at
+    /// which HEAD left it, so that what came to it since is no part of the change.
+    pub fn change_began(&self, asked: Option<&str>) -> Result<Base, BaseError> {
+        let head = self.head().ok_or(BaseError::Unborn)?;
+        let Some(asked) = asked else {
+            return Ok(Base {
+                commit: head,
+                why: "HEAD: the change is what is not committed".to_owned(),
+            });
+        };
+        let commit = self
+            .commit_of(asked)
+            .ok_or_else(|| BaseError::NoSuchRevision(asked.to_owned()))?;
+        let merge_base = self
+            .git
+            .merge_base(head, commit)
+            .ok()
+            .flatten()
+            .map(gix::Id::detach);
+        Ok(match merge_base {
+            Some(left) if left == commit => Base {
+                commit,
+                why: format!("`{asked}` was asked for"),
+            },
+            Some(left) => Base {
+                commit: left,
+                why: format!("the merge base of HEAD with `{asked}`"),
+            },
+            None => Base {
+                commit,
+                why: format!("`{asked}` itself: no merge base with HEAD is known"),
+            },
+        })
+    }
+
     /// The commit that a branch, a tag, an abbreviated hash or an expression such as `HEAD~2` means.
     pub fn commit_of(&self, revision: &str) -> Option<ObjectId> {
         let id = self.git.rev_parse_single(revision).ok()?;

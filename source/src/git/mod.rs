@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 pub use base::{Base, BaseError};
 pub use diff::{Content, Difference};
+pub use gix::ObjectId;
 pub use past::{Past, Together};
 
 /// A git repository, opened for reading, and where in it the root of interest lies.

@@ -62,14 +62,21 @@ impl Repository {
         Ok(past)
     }
 
-    /// The text of a file below the root as the last commit has it.
-    pub fn text_at_head(&self, path: &str) -> Option<String> {
-        let commit = self.git.find_commit(self.head()?).ok()?;
-        let entry = commit
-            .tree()
-            .ok()?
-            .lookup_entry_by_path(format!("{}{path}", self.prefix));
-        let data = entry.ok()??.object().ok()?.detach().data;
+    /// What a past depends on: as long as this is the same, so is [`Repository::past`].
+    pub fn past_key(&self, most: usize) -> String {
+        let head = self.head().map(|head| head.to_string()).unwrap_or_default();
+        // Deepening a shallow clone leaves HEAD where it was.
+        let shallow = self.git.shallow_commits().ok().flatten();
+        let shallow: Vec<String> = shallow
+            .iter()
+            .flat_map(|commits| commits.iter().map(ToString::to_string))
+            .collect();
+        format!("1 {head} {most} {} {}", shallow.join(","), self.prefix)
+    }
+
+    /// The text of a file below the root as a commit has it.
+    pub fn text_at(&self, commit: ObjectId, path: &str) -> Option<String> {
+        let data = self.file_at(commit, std::path::Path::new(&format!("{}{path}", self.prefix)))?;
         Some(String::from_utf8_lossy(&data).into_owned())
     }
 }
@@ -242,8 +249,9 @@ mod tests {
         let expected = [vec!["src/a.py"], vec!["src/a.py", "test_a.py"]];
         assert_eq!(past.commits, expected, "the first commit has no parent");
         assert!(!past.is_cut);
-        assert_eq!(repository.text_at_head("src/a.py").as_deref(), Some("2"));
-        assert_eq!(repository.text_at_head("a.py"), None);
+        let head = repository.head().unwrap();
+        assert_eq!(repository.text_at(head, "src/a.py").as_deref(), Some("2"));
+        assert_eq!(repository.text_at(head, "a.py"), None);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //!   repos/<hash of the repository's real path>/
 //!     root                the path, for people
 //!     cache/              the framework's own cache, for agents
+//!     derived/            what was read out of the repository and its git history
 //!     kept/               results that are asked for again
 //!     failures-*.json     what failed and has not been green since, for people and for agents
 //!     runs/<run id>/      lock, events.jsonl, output, summary.json, files/
@@ -125,6 +126,13 @@ impl Store {
         let cache = self.repository(root)?.join("cache");
         private_folder(&cache)?;
         Ok(cache)
+    }
+
+    /// A folder for what was read out of a repository and would cost time to read again.
+    pub fn derived_dir(&self, root: &Path) -> Result<PathBuf, StoreError> {
+        let derived = self.repository(root)?.join("derived");
+        private_folder(&derived)?;
+        Ok(derived)
     }
 
     /// Starts the record of a run. Makes room for it first.

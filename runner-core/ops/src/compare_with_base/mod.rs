@@ -167,13 +167,7 @@ async fn read(workspace: &Workspace, base: Option<&str>) -> Result<Change, OpErr
             format!("reading the change broke off: {error}"),
         )
     })?;
-    read.map_err(|no_base| {
-        let error = OpError::new(ErrorKind::BadRequest, "no_base", no_base.message);
-        match no_base.hint {
-            Some(hint) => error.with_hint(hint),
-            None => error,
-        }
-    })
+    Ok(read?)
 }
 
 /// Runs the base, and again on both sides what failed on one. Why not, in words, where it cannot be run.

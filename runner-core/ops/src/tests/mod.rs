@@ -17,7 +17,7 @@ use engine::policy::Policy;
 use engine::project::Overrides;
 use engine::run::Engine;
 use process::Supervisor;
-use runner_core::affected::{AffectedFinder, AffectedTests};
+use runner_core::affected::{AffectedFinder, AffectedTests, Question};
 use runner_core::backend::{BackendError, BackendInfo, Capability, OutputReader, RunRequest, TestBackend};
 use runner_core::event::{Ending, EndingKind, ExitMeaning, RunEvent, StopReason, TestEvent};
 use runner_core::facts::{Project, RunFacts};
@@ -71,11 +71,11 @@ impl runner_core::change::ChangeReader for NoChanges {
 struct Finder;
 
 impl AffectedFinder for Finder {
-    fn find(&self, _: &Path, _: &[String]) -> AffectedTests {
-        AffectedTests {
+    fn find(&self, _: &Path, _: &Question) -> Result<AffectedTests, runner_core::change::NoBase> {
+        Ok(AffectedTests {
             searched: 2,
             ..AffectedTests::default()
-        }
+        })
     }
 }
 

@@ -263,14 +263,14 @@ async fn a_broken_configuration_is_what_every_tool_answers() {
 async fn no_related_test_file_is_an_answer_and_no_test_file_at_all_an_error() {
     struct Nothing;
     impl AffectedFinder for Nothing {
-        fn find(&self, _: &Path, _: &[String]) -> AffectedTests {
-            AffectedTests::default()
+        fn find(&self, _: &Path, _: &Question) -> Result<AffectedTests, runner_core::change::NoBase> {
+            Ok(AffectedTests::default())
         }
     }
     let (_folder, mut workspace) = workspace();
     let arguments = || affected_tests::Arguments {
         paths: vec!["src/a.py".into()],
-        cwd: None,
+        ..affected_tests::Arguments::default()
     };
     let answer = affected_tests::run(&workspace, arguments()).await.unwrap();
     assert_eq!(
