@@ -38,6 +38,7 @@ mod standing;
 #[cfg(unix)]
 mod terminal;
 mod trust;
+mod unittest_preset;
 mod versions;
 mod warm;
 mod working_folder;

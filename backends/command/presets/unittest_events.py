@@ -1,198 +1,48 @@
-"""Runs unittest as `python -m unittest` does, and tells of its tests as they end on the channel (standard input).
+"""Runs unittest as `python -m unittest` does, and tells of its tests as they end on the channel.
 
-Own options come first, then `--`, then unittest's own command line, which unittest itself takes apart. A test's id
-begins with the file that loads it, so that what a file inherits, imports or makes (`load_tests`, doctests) is its own.
+Own options come first, then `--`, then unittest's own command line, which unittest itself takes apart.
 """
 import argparse
-import faulthandler
 import fnmatch
-import inspect
-import json
 import os
-import signal
 import sys
 import time
 import traceback
 import unittest
 
-CWD = os.getcwd()
-PID = os.getpid()
 SCRATCH = os.path.dirname(os.path.abspath(__file__))
-SIDES = ("site-packages", "dist-packages")
+sys.path.insert(0, SCRATCH)
+from unittest_tell import CWD, Within, clean, is_in, place_of_error, place_of_test, send, summary_of, text_of_broken
+from unittest_load import (
+    base_of, chosen, id_around, id_of, is_broken, is_skipped_file, load_file, load_folder, load_named, name_all,
+    names_around, path_of, pruned, tests_of,
+)
+
 DISCOVERY = ("-s", "-p", "-t", "--start-directory", "--pattern", "--top-level-directory")
-channel = os.dup(0)
-null = os.open(os.devnull, os.O_RDONLY)
-os.dup2(null, 0)
-
-
-def clean(value):
-    """Strings as UTF-8 can have them: half a surrogate pair (a file name that is no UTF-8) is no JSON."""
-    if isinstance(value, str):
-        return value.encode("utf-8", "backslashreplace").decode("utf-8")
-    if isinstance(value, list):
-        return [clean(item) for item in value]
-    if isinstance(value, dict):
-        return {key: clean(item) for key, item in value.items()}
-    return value
-
-
-def send(_write=os.write, _dumps=json.dumps, _getpid=os.getpid, **event):
-    if _getpid() != PID:  # a test that forked and went on: its parent speaks
-        return
-    data = (_dumps(clean(event)) + "\n").encode()
-    while data:
-        data = data[_write(channel, data) :]
-
-
-def stack_file():
-    """The file into which this process's stacks go when the time limit comes; behind the id of the test it was in."""
-    try:
-        path = os.path.join(SCRATCH, "stack-%d" % PID)
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        faulthandler.register(signal.SIGRTMAX - 3, file=file, all_threads=True, chain=False)
-        return file
-    except (AttributeError, OSError, ValueError, RuntimeError):  # no such signals here (macOS)
-        return None
-
-
-def relative(path):
-    inside = os.path.relpath(path, CWD)
-    return (path if inside.startswith("..") else inside).replace(os.sep, "/")
-
-
-def file_of(module):
-    return relative(getattr(sys.modules.get(module), "__file__", None) or module)
-
-
-def tests_of(suite):
-    if isinstance(suite, unittest.TestCase) or not hasattr(suite, "__iter__"):
-        yield suite
-    else:
-        for test in suite:
-            yield from tests_of(test)
-
-
-def tag(suite, file):
-    """Remembers which file loaded these tests; the innermost loader comes first and keeps them."""
-    for test in tests_of(suite):
-        if not hasattr(test, "_qaas_file"):
-            try:
-                test._qaas_file = relative(file)
-            except AttributeError:
-                pass
-
-
-load_module = unittest.TestLoader.loadTestsFromModule
-
-
-def load_tagged(self, module, *args, **kwargs):
-    suite = load_module(self, module, *args, **kwargs)
-    if getattr(module, "__file__", None):
-        tag(suite, module.__file__)
-    return suite
-
-
-# Whichever loader a `load_tests` takes, its tests are known by their files.
-unittest.TestLoader.loadTestsFromModule = load_tagged
-
-
-def name_of(test):
-    """What a test is called in its file: class and method; what it calls itself, if it has no class of its own."""
-    cls, method = type(test), getattr(test, "_testMethodName", None)
-    if not method or isinstance(test, unittest.FunctionTestCase) or hasattr(test, "_dt_test"):
-        return test.id() if hasattr(test, "id") else str(test)
-    usual, given = "%s.%s.%s" % (cls.__module__, cls.__qualname__, method), test.id()
-    # Scenarios of one method differ in what stands behind its name.
-    more = given[len(usual) :] if given.startswith(usual) else ""
-    return "::".join([*cls.__qualname__.split("."), method + more])
-
-
-def name_all(suite):
-    """Gives each test its id; namesakes are numbered in the order in which they are loaded."""
-    seen = {}
-    for test in tests_of(suite):
-        file = getattr(test, "_qaas_file", None) or file_of(type(test).__module__)
-        base = file + "::" + name_of(test)
-        if type(test).__name__ == "ModuleSkipped":
-            base = path_of(test._testMethodName, CWD)
-        seen[base] = seen.get(base, 0) + 1
-        nodeid = base if seen[base] == 1 else "%s[%d]" % (base, seen[base])
-        try:
-            test._qaas_id = nodeid
-        except AttributeError:
-            pass
-
-
-def id_of(test):
-    nodeid = getattr(test, "_qaas_id", None)
-    return nodeid or "%s::%s" % (file_of(type(test).__module__), name_of(test))
-
-
-def path_of(module, top):
-    """The file of a module that could not be loaded."""
-    for end in (".py", "/__init__.py"):
-        path = os.path.join(top, module.replace(".", os.sep) + end)
-        if os.path.exists(path):
-            return relative(path)
-    return module
-
-
-def in_project(path):
-    return path.startswith(CWD + os.sep) and not any(side in path.split(os.sep) for side in SIDES)
-
-
-def place_of_error(err):
-    """Where an error was raised: the innermost frame of the project."""
-    places = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(err[2])]
-    inside = [place for place in places if in_project(os.path.abspath(place[0]))]
-    if inside:
-        return {"file": relative(os.path.abspath(inside[-1][0])), "line": inside[-1][1]}
-    return None
-
-
-def place_of_test(test):
-    try:
-        code = inspect.unwrap(getattr(type(test), test._testMethodName)).__code__
-    except (AttributeError, ValueError):
-        return None
-    path = os.path.abspath(code.co_filename)
-    return {"file": relative(path), "line": code.co_firstlineno} if in_project(path) else None
-
-
-def summary_of(err):
-    kind, error = err[0], err[1]
-    name = kind.__qualname__ if kind.__module__ in ("builtins", "__main__") else "%s.%s" % (kind.__module__, kind.__qualname__)
-    try:
-        text = str(error)
-    except Exception:
-        text = "<no text>"
-    lines = text.strip().splitlines()
-    return "%s: %s" % (name, lines[0]) if lines else name
 
 
 class Result(unittest.TextTestResult):
     """What unittest prints, and each test's end on the channel."""
 
-    most, tests, stack = 0, [], None
+    most, tests = 0, []
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
         self.found, self.began, self.running, self.told = [], 0.0, None, set()
+        self.passed, self.failed, self.last = 0, 0, None
 
-    def startTest(self, test):
+    def startTest(self, test, _now=time.perf_counter):
         super().startTest(test)
-        self.found, self.running, self.began = [], test, time.perf_counter()
+        self.found, self.running, self.last, self.began = [], test, test, _now()
         self.told.add(id(test))
-        if self.stack is not None:
-            os.ftruncate(self.stack, 0)
-            os.write(self.stack, (clean(id_of(test)).replace("\n", " ") + "\n").encode())
+        is_in(id_of(test))
         send(event="started", nodeid=id_of(test))
 
-    def stopTest(self, test):
+    def stopTest(self, test, _now=time.perf_counter):
         super().stopTest(test)
         # A test that was interrupted (SIGINT) has no outcome at all.
         if self.running is not None and self.found:
-            self.tell(test, time.perf_counter() - self.began)
+            self.tell(test, _now() - self.began)
         self.running = None
 
     def tell(self, test, seconds=None, nodeid=None):
@@ -206,9 +56,11 @@ class Result(unittest.TextTestResult):
             row["location"] = place_of_test(test)
         if seconds is not None:
             row["duration_s"] = seconds
-        if type(test).__name__ == "ModuleSkipped":
+        if is_skipped_file(test):
             row["phase"] = "collect"
         send(event="finished", **row)
+        self.passed += outcome == "passed"
+        self.failed += outcome in ("failed", "error")
         self.found = []
         bad = len(self.failures) + len(self.errors) + len(self.unexpectedSuccesses)
         if self.most and bad >= self.most:
@@ -279,40 +131,43 @@ class Result(unittest.TextTestResult):
             self.note(test, "failed", "%s\n%s" % (subtest._subDescription(), text), err)
 
 
-def names_around(test):
-    cls = type(test)
-    return ("%s.%s" % (cls.__module__, cls.__qualname__), cls.__module__)
+def watched(method, whose):
+    """A step of a suite's around its tests, of which is told what it is of while it runs."""
+
+    def step(self, test, result):
+        nodeid = whose(test, result) if isinstance(result, Result) else None
+        if nodeid is None:
+            return method(self, test, result)
+        with Within(nodeid):
+            return method(self, test, result)
+
+    return step
 
 
-def id_around(test, name):
-    """The id of the class or module around a test."""
-    if name == type(test).__module__:
-        return id_of(test).split("::")[0]
-    return "::".join([id_of(test).split("::")[0], *type(test).__qualname__.split(".")])
+def class_to_set_up(test, result):
+    same = type(test) is getattr(result, "_previousTestClass", None) or not hasattr(type(test), "setUpClass")
+    return None if same else id_around(test, names_around(test)[0])
+
+
+def module_to_set_up(test, result):
+    previous = getattr(result, "_previousTestClass", None)
+    return None if getattr(previous, "__module__", None) == type(test).__module__ else id_of(test).split("::")[0]
+
+
+def class_to_tear_down(test, result):
+    previous, last = getattr(result, "_previousTestClass", None), result.last
+    done = last is not None and previous is type(last) and previous is not type(test)
+    return id_around(last, names_around(last)[0]) if done else None
+
+
+STEPS = (("_handleClassSetUp", class_to_set_up), ("_handleModuleFixture", module_to_set_up), ("_tearDownPreviousClass", class_to_tear_down))
+for name, whose in STEPS:
+    if hasattr(unittest.TestSuite, name):
+        setattr(unittest.TestSuite, name, watched(getattr(unittest.TestSuite, name), whose))
 
 
 class Runner(unittest.TextTestRunner):
     resultclass = Result
-
-
-def base_of(folder):
-    while os.path.exists(os.path.join(folder, "__init__.py")) and folder != CWD:
-        folder = os.path.dirname(folder)
-    return folder
-
-
-def pruned(suite, wanted):
-    """The suite with the wanted tests only, in its own classes: what they do around their tests is kept."""
-    if isinstance(getattr(suite, "_tests", None), list):
-        kept = [pruned(test, wanted) for test in suite._tests if test is not None]
-        suite._tests = [test for test in kept if test is not None]
-        return suite
-    return suite if not isinstance(suite, unittest.TestCase) or wanted(suite) else None
-
-
-def chosen(ids, word):
-    """The ids that a selected one stands for: itself, else what is in it."""
-    return {word} if word in ids else {one for one in ids if one.startswith(word + "::") or one.startswith(word + "[")}
 
 
 class Program(unittest.TestProgram):
@@ -321,31 +176,25 @@ class Program(unittest.TestProgram):
         super().__init__(module=None, argv=["python -m unittest", *words], testRunner=Runner, exit=False)
 
     def createTests(self, from_discovery=False, Loader=None):
-        self.from_discovery = from_discovery
+        argparse.ArgumentParser.error = refuse_plainly
+        self.from_discovery, loader = from_discovery, self.testLoader
+        loader.testNamePatterns = self.testNamePatterns or None
         if self.own.select:
-            self.testLoader.testNamePatterns = self.testNamePatterns or None
             # Given once for each test, and loaded once for each file.
             files = list(dict.fromkeys(word.split("::")[0] for word in self.own.select))
             self.test = unittest.TestSuite([self.load(file) for file in files])
+        elif not from_discovery and self.testNames:
+            self.test = loader.suiteClass([load_named(loader, name, self.module) for name in self.testNames])
         else:
             super().createTests(from_discovery, Loader)
-            for name in self.testNames or [] if not from_discovery else []:
-                tag(self.test, getattr(sys.modules.get(module_in(name)), "__file__", None) or name)
-        name_all(self.test)
+        name_all(self.test, self.file_of_module)
         self.narrow()
 
     def load(self, path):
         full = os.path.normpath(os.path.join(CWD, path))
         if os.path.isdir(full):
-            return self.testLoader.discover(full, self.pattern, self.top_of(full))
-        top = self.top_of(os.path.dirname(full))
-        if top not in sys.path:
-            sys.path.insert(0, top)
-        module = os.path.relpath(os.path.splitext(full)[0], top).replace(os.sep, ".")
-        module = module[: -len(".__init__")] if module.endswith(".__init__") else module
-        suite = self.testLoader.loadTestsFromName(module)
-        tag(suite, full)
-        return suite
+            return load_folder(self.testLoader, full, self.pattern, self.top_of(full))
+        return load_file(self.testLoader, full, self.top_of(os.path.dirname(full)))
 
     def top_of(self, folder):
         """Where the names of a folder's modules begin: as the suite's own options say, else above its packages."""
@@ -366,16 +215,17 @@ class Program(unittest.TestProgram):
                 picked |= {one for one in ids if folder and one.startswith(word + "/")} or chosen(ids, word)
 
         def wanted(test):
-            if type(test).__name__ == "_FailedTest":
-                self.broken.setdefault(self.file_of_broken(test), test)
+            if is_broken(test):
+                self.broken.setdefault(self.file_of_module(test), test)
                 return False
-            if self.own.keyword and not fnmatch.fnmatchcase(test.id(), self.own.keyword):
+            if self.own.keyword and not fnmatch.fnmatchcase(str(test.id()), self.own.keyword):
                 return False
             return picked is None or id_of(test) in picked
 
         self.test = pruned(self.test, wanted)
 
-    def file_of_broken(self, test):
+    def file_of_module(self, test):
+        """The file of a module that could not be loaded, or that skipped itself."""
         file = getattr(test, "_qaas_file", None)
         if file:
             return file
@@ -386,23 +236,16 @@ class Program(unittest.TestProgram):
 
     def runTests(self):
         for nodeid, test in self.broken.items():
-            send(event="collect_failed", nodeid=nodeid, message=str(getattr(test, "_exception", test)).strip())
+            send(event="collect_failed", nodeid=nodeid, message=text_of_broken(getattr(test, "_exception", test)))
         if self.own.list:
             for test in tests_of(self.test):
                 send(event="found", nodeid=id_of(test), location=place_of_test(test))
             return
-        Result.most, Result.tests, Result.stack = self.own.max_failures, list(tests_of(self.test)), stack_file()
+        Result.most, Result.tests = self.own.max_failures, list(tests_of(self.test))
         super().runTests()
 
 
-def module_in(name):
-    """The module of a dotted name that may go on with a class and a method."""
-    while name and name not in sys.modules:
-        name = name.rpartition(".")[0]
-    return name
-
-
-def main():
+def own_options():
     parser = argparse.ArgumentParser(prog="unittest_events")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--keyword")
@@ -414,13 +257,34 @@ def main():
         own.keyword = "*%s*" % own.keyword
     if words and words[0].lower() != "discover" and any(word.startswith(DISCOVERY) for word in words):
         words.insert(0, "discover")
+    return own, words
+
+
+refuse_plainly = argparse.ArgumentParser.error
+
+
+def refuse(self, message):
+    """unittest does not understand its arguments."""
+    send(event="ended", broken=message)
+    refuse_plainly(self, message)
+
+
+def main():
+    own, words = own_options()
+    sys.path.remove(SCRATCH)
     sys.path[0] = CWD
     sys.argv = ["python -m unittest", *words]
-    program = Program(own, words)
-    send(event="ended")
+    argparse.ArgumentParser.error = refuse
+    try:
+        program = Program(own, words)
+    except Exception as error:
+        send(event="ended", broken=summary_of((type(error), error)))
+        raise
     if own.list:
+        send(event="ended")
         return 1 if program.broken else 0
     result = program.result
+    send(event="ended", passed=result.passed, failed=result.failed + len(program.broken))
     if program.broken or not result.wasSuccessful():
         return 1
     return 0 if result.testsRun or result.skipped else 5

@@ -18,7 +18,7 @@ const TABLES: [(&str, &str); 6] = [
 ];
 
 /// Programs and reporters of our own that presets lay into the scratch, by the name that a table's `files` gives.
-const FILES: [(&str, &str); 10] = [
+const FILES: [(&str, &str); 12] = [
     ("launch.mjs", include_str!("../presets/launch.mjs")),
     ("inner.mjs", include_str!("../presets/inner.mjs")),
     ("frameworks.mjs", include_str!("../presets/frameworks.mjs")),
@@ -31,6 +31,14 @@ const FILES: [(&str, &str); 10] = [
     (
         "unittest_events.py",
         include_str!("../presets/unittest_events.py"),
+    ),
+    (
+        "unittest_load.py",
+        include_str!("../presets/unittest_load.py"),
+    ),
+    (
+        "unittest_tell.py",
+        include_str!("../presets/unittest_tell.py"),
     ),
 ];
 

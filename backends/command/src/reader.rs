@@ -160,8 +160,10 @@ impl Reader {
         };
         let broken = |reason: String| Some(Ending::because(EndingKind::Broken, meaning, reason));
         if self.spec.exit.usage.contains(&code) {
+            let why = self.tally.closing.broken.as_ref();
+            let why = why.map(|why| format!(": {why}")).unwrap_or_default();
             return broken(format!(
-                "{} exited with {code}: it did not understand its arguments",
+                "{} exited with {code}: it did not understand its arguments{why}",
                 exit.step
             ));
         }
