@@ -16,10 +16,6 @@ use ops::Scope;
     subcommand_required = true,
     arg_required_else_help = true
 )]
-#[command(
-    after_help = "Exit codes: 0 passed · 1 tests failed · 2 could not be judged (broken, incomplete, time \
-limit) · 4 bad arguments, configuration or untrusted · 5 no tests · 130 cancelled"
-)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -31,10 +27,10 @@ pub(crate) struct Cli {
 #[derive(Debug, Args)]
 pub(crate) struct Global {
     /// The repository. Default: the nearest folder upward with qaas.toml, else the git top, else this folder
-    #[arg(long, global = true, value_name = "DIR", help_heading = "Everywhere")]
+    #[arg(long, global = true, value_name = "DIR", hide = true)]
     pub(crate) root: Option<PathBuf>,
     /// Use this file instead of the root's qaas.toml
-    #[arg(long, global = true, value_name = "FILE", help_heading = "Everywhere")]
+    #[arg(long, global = true, value_name = "FILE", hide = true)]
     pub(crate) config: Option<PathBuf>,
     /// How to print: for people, one JSON value, or one JSON line per event
     #[arg(
@@ -43,14 +39,14 @@ pub(crate) struct Global {
         value_enum,
         default_value_t,
         value_name = "FORMAT",
-        help_heading = "Everywhere"
+        hide = true
     )]
     pub(crate) format: Format,
     /// The Python that runs the tests, instead of the suite's
-    #[arg(long, global = true, value_name = "PATH", help_heading = "Everywhere")]
+    #[arg(long, global = true, value_name = "PATH", hide = true)]
     pub(crate) python: Option<PathBuf>,
     /// The backend, instead of the suite's
-    #[arg(long, global = true, value_name = "NAME", help_heading = "Everywhere")]
+    #[arg(long, global = true, value_name = "NAME", hide = true)]
     pub(crate) backend: Option<String>,
     /// When to use colours (`NO_COLOR` is respected)
     #[arg(
@@ -59,11 +55,11 @@ pub(crate) struct Global {
         value_enum,
         default_value_t,
         value_name = "WHEN",
-        help_heading = "Everywhere"
+        hide = true
     )]
     pub(crate) color: Color,
     /// Use what this qaas.toml wants to run, without `qaas trust` (for continuous integration)
-    #[arg(long, global = true, help_heading = "Everywhere")]
+    #[arg(long, global = true, hide = true)]
     pub(crate) trust: bool,
 }
 
@@ -118,6 +114,8 @@ pub(crate) enum Command {
     Trust(Trust),
     /// Print the JSON schema of qaas.toml
     Schema,
+    /// Print the version
+    Version,
     #[command(external_subcommand)]
     External(Vec<OsString>),
 }
@@ -126,13 +124,13 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 pub(crate) struct Place {
     /// Which suite of qaas.toml
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = "Where, and for how long")]
     suite: Option<String>,
     /// Run in this folder of the repository
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = "Where, and for how long")]
     cwd: Option<String>,
     /// Time limit of each run (`90s`, `5m`)
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Where, and for how long")]
     timeout: Option<Duration>,
 }
 
@@ -219,14 +217,14 @@ pub(crate) struct Repeat {
 
 #[derive(Debug, Args)]
 pub(crate) struct Affected {
-    /// Changed files, from the repository's root, each with its changed lines or not (`a.py:3-9`). Default: what git says
-    /// has changed: staged, unstaged and untracked
+    /// Changed files, from where you stand, each with its changed lines or not (`a.py:3-9`). Default: what git says has
+    /// changed: staged, unstaged and untracked
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<String>,
     /// What has changed since HEAD left this commit, branch or tag
     #[arg(long, value_name = "REF")]
     pub(crate) base: Option<String>,
-    /// Only tests below this folder
+    /// The folder that the paths begin in, instead of where you stand; only tests below it are named
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<String>,
     /// Say how sure it is and why, where the output is no terminal too
@@ -407,7 +405,15 @@ fn duration(text: &str) -> Result<Duration, String> {
     use engine::config::{duration, duration_meant};
     let seconds = || text.parse().ok().map(Duration::from_secs);
     let limit = duration(text).or_else(seconds).filter(|limit| !limit.is_zero());
+    let nothing = text
+        .trim()
+        .trim_end_matches(char::is_alphabetic)
+        .trim_matches(['0', '.'])
+        .is_empty();
     limit.ok_or_else(|| match duration_meant(text) {
+        _ if nothing => {
+            "a limit of nothing would end every run at once; leave it out for no limit".to_owned()
+        }
         Some(meant) => format!("not a time limit; did you mean `{meant}`?"),
         None => "not a time limit; write `90s`, `5m` or `1h30m`".to_owned(),
     })

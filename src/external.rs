@@ -91,7 +91,8 @@ pub(crate) fn run(words: &[OsString], path: Option<&OsStr>, root: Option<&Path>,
     }
 }
 
-fn unknown(name: &str, path: Option<&OsStr>, root: Option<&Path>) -> String {
+/// What is said of a command that there is not.
+pub(crate) fn unknown(name: &str, path: Option<&OsStr>, root: Option<&Path>) -> String {
     let mut known = built_in();
     known.extend(programs(path, root).into_iter().map(|(name, _)| name));
     let mut text = format!("no such command: `{name}`\n");

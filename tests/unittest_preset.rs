@@ -84,7 +84,9 @@ fn a_test_named_on_unittests_command_line_is_its_own_files() {
 #[test]
 fn two_files_of_one_name_in_folders_that_are_no_packages_are_two_files() {
     let bad = FINE.replace("pass", "self.fail('one')");
-    let project = project("").file("one/test_x.py", &bad).file("two/test_x.py", FINE);
+    let project = project("")
+        .file("one/test_x.py", &bad)
+        .file("two/test_x.py", FINE);
     let all = expected(&[
         ("one/test_x.py::A::test_x", "failed"),
         ("two/test_x.py::A::test_x", "passed"),

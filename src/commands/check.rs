@@ -8,7 +8,7 @@ use super::Context;
 use super::output::{print, print_json};
 use super::run::fail;
 use crate::cli::Format;
-use crate::display::Paint;
+use crate::display::{Paint, for_people};
 
 pub(super) fn run(context: &Context) -> ExitCode {
     let (format, paint) = (context.global.format, context.paint());
@@ -81,8 +81,12 @@ fn text(check: &SuiteCheck, paint: Paint) -> String {
         }
         Err(error) => {
             let hint = error.error.hint.as_ref();
-            let hint = hint.map(|hint| format!("\n   next: {hint}")).unwrap_or_default();
-            format!("{name}: {}{hint}", error.error.message)
+            let message = &error.error.message;
+            let hint = hint.filter(|hint| !message.contains(*hint));
+            let hint = hint
+                .map(|hint| format!("\n   next: {}", for_people(hint)))
+                .unwrap_or_default();
+            format!("{name}: {}{hint}", for_people(message))
         }
     }
 }

@@ -58,6 +58,10 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         Command::Call(command) => block_on(call::run(&context, command)),
         Command::Trust(command) => trust::run(&context, &command),
         Command::Schema => schema::run(),
+        Command::Version => {
+            output::print(concat!("qaas ", env!("CARGO_PKG_VERSION")));
+            ExitCode::Passed
+        }
         Command::External(words) => external_command(&context, &words),
     }
 }
@@ -75,6 +79,13 @@ fn block_on(command: impl Future<Output = ExitCode>) -> ExitCode {
             ExitCode::NotJudged
         }
     }
+}
+
+/// Says that there is no such command, as whoever typed it would be told.
+pub(crate) fn no_such_command(name: &str) {
+    let environment = world::environment();
+    let path = environment.get("PATH").map(std::ffi::OsStr::new);
+    output::print_stderr(&external::unknown(name, path, None));
 }
 
 fn external_command(context: &Context, words: &[std::ffi::OsString]) -> ExitCode {

@@ -7,7 +7,7 @@ use ops::OpError;
 use serde_json::Value;
 
 use crate::cli::Format;
-use crate::display::Paint;
+use crate::display::{Paint, for_people};
 
 /// Prints lines for people. A reader that went away is no error.
 pub(crate) fn print(text: &str) {
@@ -37,9 +37,11 @@ pub(crate) fn print_error(error: &OpError, format: Format, paint: Paint) {
     if format != Format::Human {
         return print_json(&Value::Object(Reply::failed(error, None).structured), format);
     }
-    let mut text = format!("{} {}", paint.bold("qaas:"), error.error.message);
-    if let Some(hint) = &error.error.hint {
-        text.push_str(&format!("\n{} {hint}", paint.bold("next:")));
+    let (message, hint) = (&error.error.message, error.error.hint.as_deref());
+    let mut text = format!("{} {}", paint.bold("qaas:"), for_people(message));
+    // A message of several lines may hold its remedy already.
+    if let Some(hint) = hint.filter(|hint| !message.contains(hint)) {
+        text.push_str(&format!("\n{} {}", paint.bold("next:"), for_people(hint)));
     }
     for warning in &error.known.warnings {
         text.push_str(&format!("\n{} {warning}", paint.dim("note:")));

@@ -30,6 +30,10 @@ pub(super) async fn run(context: &Context, command: Run) -> ExitCode {
     let console = (format == Format::Human).then(|| Arc::new(Console::new(&cancel)));
     workspace.onlooker = console.clone().map(|console| console as Arc<dyn Onlooker>);
     let junit = command.junit.clone();
+    if let Some(path) = &junit {
+        // An older report must not be taken for this run's, should it be refused.
+        let _ = std::fs::remove_file(context.environment.cwd.join(path));
+    }
     let one_test = names_one_test(&command.narrow.selectors);
     let detail = match command.verbose {
         0 if command.quiet => Detail::Summary,

@@ -3,10 +3,12 @@
 mod progress;
 mod run;
 mod style;
+mod words;
 
 pub(crate) use progress::Progress;
 pub(crate) use run::{Detail, Screen};
 pub(crate) use style::{Paint, stdout_colors};
+pub(crate) use words::for_people;
 
 /// Seconds as people read them.
 pub(crate) fn seconds(seconds: f64) -> String {

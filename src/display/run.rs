@@ -12,7 +12,7 @@ use runner_core::visible::visible;
 use runner_core::words::count;
 
 use super::progress::Progress;
-use super::{Paint, seconds};
+use super::{Paint, for_people, seconds};
 
 /// How much is shown of tests that are well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -414,10 +414,10 @@ impl<W: Write> Screen<W> {
         hint: Option<&str>,
     ) -> io::Result<()> {
         if let Some(reason) = reason {
-            writeln!(self.out, "   {reason}")?;
+            writeln!(self.out, "   {}", for_people(reason))?;
         }
         if let Some(hint) = hint {
-            writeln!(self.out, "   {} {hint}", self.paint.bold("next:"))?;
+            writeln!(self.out, "   {} {}", self.paint.bold("next:"), for_people(hint))?;
         }
         for warning in report.warnings.iter().chain(&iteration.warnings) {
             writeln!(self.out, "   {} {warning}", self.paint.dim("note:"))?;

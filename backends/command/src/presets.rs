@@ -32,14 +32,8 @@ const FILES: [(&str, &str); 12] = [
         "unittest_events.py",
         include_str!("../presets/unittest_events.py"),
     ),
-    (
-        "unittest_load.py",
-        include_str!("../presets/unittest_load.py"),
-    ),
-    (
-        "unittest_tell.py",
-        include_str!("../presets/unittest_tell.py"),
-    ),
+    ("unittest_load.py", include_str!("../presets/unittest_load.py")),
+    ("unittest_tell.py", include_str!("../presets/unittest_tell.py")),
 ];
 
 static PRESETS: LazyLock<Vec<Command>> =

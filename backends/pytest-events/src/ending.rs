@@ -103,6 +103,7 @@ fn interrupted(session: &Session, exit: &StepExit, kind: &str, message: &str) ->
     let reason = match (kind, message) {
         ("KeyboardInterrupt", "") => "pytest was interrupted by a KeyboardInterrupt".to_owned(),
         ("Exit", message) => format!("pytest was stopped by pytest.exit: {message}"),
+        ("Interrupted", message) => format!("pytest was interrupted: {message}"),
         (kind, message) => format!("pytest was interrupted by {kind}: {message}"),
     };
     of(EndingKind::Interrupted, exit, reason)

@@ -166,7 +166,13 @@ impl OpError {
 
     /// First line of the text block.
     pub fn headline(&self) -> String {
-        match &self.error.hint {
+        // A message of several lines may hold its remedy already.
+        match self
+            .error
+            .hint
+            .as_ref()
+            .filter(|hint| !self.error.message.contains(*hint))
+        {
             Some(hint) => format!("{} {hint}", sentence(&self.error.message)),
             None => sentence(&self.error.message),
         }

@@ -21,6 +21,7 @@ pub fn check_owners(root: &Path, file: Option<&Path>) -> Result<(), TrustError> 
 }
 
 pub(super) fn check(path: &Path, user: u32) -> Result<(), TrustError> {
+    const STICKY: u32 = 0o1000;
     let refused = |why: String| TrustError::Owner {
         path: path.to_owned(),
         why,
@@ -31,6 +32,11 @@ pub(super) fn check(path: &Path, user: u32) -> Result<(), TrustError> {
             "belongs to another user (uid {}; yours is {user})",
             found.uid()
         )));
+    }
+    if found.mode() & 0o002 != 0 && found.mode() & STICKY != 0 && found.is_dir() {
+        return Err(TrustError::Shared {
+            path: path.to_owned(),
+        });
     }
     if found.mode() & 0o002 != 0 {
         return Err(refused("can be changed by every user of this machine".to_owned()));
