@@ -4,8 +4,8 @@ use engine::policy::Policy;
 use ops::{ExitCode, get_coverage};
 use runner_core::model::FileCoverage;
 
-use super::output::{print, print_json};
-use super::run::{fail, structured};
+use super::output::print;
+use super::run::{conclude, fail};
 use super::{Context, signals};
 use crate::cli::{Coverage, Format};
 use crate::display::Detail;
@@ -22,22 +22,25 @@ pub(super) async fn run(context: &Context, command: Coverage) -> ExitCode {
         scope: command.narrow.place.scope(),
     };
     let mut watch = context.watch(Detail::Failures);
-    let answer = get_coverage::run(&workspace, arguments, signals::cancel(), &mut |event, report| {
+    let runs = get_coverage::run(&workspace, &arguments, signals::cancel(), &mut |event, report| {
         watch.event(event, report);
     })
     .await;
-    match answer {
-        Ok(answer) => {
-            let code = ExitCode::from(answer.status);
-            match format {
-                Format::Json => print_json(&structured(Ok(Box::new(answer))), format),
-                Format::Human => print(&table(&answer)),
-                Format::Jsonl => {}
+    let runs = match runs {
+        Ok(runs) => runs,
+        Err(error) => return fail(&error, format, paint),
+    };
+    if format == Format::Human {
+        for part in &runs.parts {
+            if let Ok(answer) = &part.answer {
+                if runs.is_several {
+                    print(&format!("\n{}", paint.bold(&part.suite)));
+                }
+                print(&table(answer));
             }
-            code
         }
-        Err(error) => fail(&error, format, paint),
     }
+    conclude(runs, format, paint)
 }
 
 /// One line a file, least covered first, and the whole at the end.

@@ -1,14 +1,15 @@
 //! `qaas list`: which tests there are. Runs none.
 
 use engine::policy::Policy;
-use ops::{ExitCode, ToolAnswer, list_tests};
+use ops::{ExitCode, OpError, list_tests};
 use runner_core::visible::visible;
 use runner_core::words::count;
 
 use super::output::{print, print_json, print_stderr};
-use super::run::{fail, structured};
+use super::run::{conclude, fail, structured};
 use super::{Context, signals};
 use crate::cli::{Format, List};
+use crate::display::Paint;
 
 pub(super) async fn run(context: &Context, command: List) -> ExitCode {
     let (format, paint) = (context.global.format, context.paint());
@@ -20,17 +21,33 @@ pub(super) async fn run(context: &Context, command: List) -> ExitCode {
         selectors: command.narrow.selectors,
         scope: command.narrow.place.scope(),
     };
-    let answer = match list_tests::run(&workspace, arguments, signals::cancel(), &mut |_, _| {}).await {
-        Ok(answer) => answer,
+    let runs = list_tests::run(&workspace, &arguments, signals::cancel(), &mut |_, _| {}).await;
+    let runs = match runs {
+        Ok(runs) => runs,
         Err(error) => return fail(&error, format, paint),
     };
-    let code = answer.exit();
-    if format != Format::Human {
-        print_json(&structured(Ok(Box::new(answer))), format);
-        return code;
+    if format == Format::Human {
+        for part in &runs.parts {
+            if let Ok(answer) = &part.answer {
+                let suite = runs.is_several.then_some(part.suite.as_str());
+                show(answer, suite, paint);
+            }
+        }
+        // Of a stream there is only the answer.
+        return conclude(runs, format, paint);
     }
+    let answer = runs.answer();
+    let code = answer.as_ref().map_or_else(OpError::exit, |answer| answer.exit());
+    print_json(&structured(answer), format);
+    code
+}
+
+/// The ids on standard output, everything about them beside it.
+fn show(answer: &list_tests::Answer, suite: Option<&str>, paint: Paint) {
     let shown: Vec<_> = answer.nodeids.iter().map(|nodeid| visible(nodeid)).collect();
-    print(&shown.join("\n"));
+    if !shown.is_empty() {
+        print(&shown.join("\n"));
+    }
     for error in &answer.collection_errors {
         print_stderr(&format!(
             "{} {}\n{}",
@@ -39,6 +56,7 @@ pub(super) async fn run(context: &Context, command: List) -> ExitCode {
             error.message
         ));
     }
-    print_stderr(&paint.dim(&count(answer.total as u64, "test")));
-    code
+    let tests = count(answer.total as u64, "test");
+    let told = suite.map_or_else(|| tests.clone(), |suite| format!("suite {suite}: {tests}"));
+    print_stderr(&paint.dim(&told));
 }

@@ -10,11 +10,11 @@ use runner_core::backend::{Filters, Shows};
 use runner_core::event::{RunEvent, TestEvent};
 
 use engine::policy::Policy;
-use ops::{Answer, ExitCode, OpError, run_suite};
+use ops::{Answer, ExitCode, OpError, Runs, SuiteRun, ToolAnswer, run_suite};
 use runner_core::report::Report;
 use serde_json::{Value, json};
 
-use super::output::{print_error, print_json, print_stderr};
+use super::output::{print, print_error, print_json, print_stderr};
 use super::{Context, signals};
 use crate::cli::{Format, Run};
 use crate::console::Console;
@@ -43,38 +43,49 @@ pub(super) async fn run(context: &Context, command: Run) -> ExitCode {
     let mut watch = context.watch(detail);
     watch.console.clone_from(&console);
     let arguments = arguments(command);
-    let runs = run_suite::run_all(&workspace, arguments, cancel, &mut |event, report| {
+    let runs = run_suite::run(&workspace, &arguments, cancel, &mut |event, report| {
         watch.event(event, report);
     })
     .await;
+    let runs = match runs {
+        Ok(runs) => runs,
+        Err(error) => return fail(&error, format, paint),
+    };
+    let junit = junit.and_then(|path| write_junit(&context.environment.cwd.join(path), &runs.reports()));
+    if console.is_some_and(|console| console.shows() == Shows::Instead) && runs.parts.iter().all(did_well) {
+        return ExitCode::worst([ExitCode::Passed].into_iter().chain(junit));
+    }
+    ExitCode::worst([conclude(runs, format, paint)].into_iter().chain(junit))
+}
 
-    let mut codes = Vec::with_capacity(runs.len());
-    let mut reports = Vec::with_capacity(runs.len());
-    for run in runs {
-        if console
-            .as_ref()
-            .is_some_and(|console| console.shows() == Shows::Instead)
-            && did_well(&run)
-        {
-            codes.push(ExitCode::Passed);
-            continue;
-        }
-        codes.push(code(&run.answer));
-        reports.extend(run.report);
-        match run.answer {
-            Ok(answer) if format == Format::Json => print_json(&structured(Ok(Box::new(answer))), format),
-            Ok(_) => {}
-            Err(error) => print_error(&error, format, paint),
+/// Shows what became of a call in however many suites: one JSON value, or what the screen has not shown yet. A stream of
+/// events has said it all.
+pub(super) fn conclude<A: ToolAnswer>(runs: Runs<A>, format: Format, paint: Paint) -> ExitCode {
+    if format == Format::Human {
+        for part in &runs.parts {
+            if let Err(error) = &part.answer {
+                if runs.is_several {
+                    print_stderr(&paint.dim(&format!("suite {}", part.suite)));
+                }
+                print_error(error, format, paint);
+            }
         }
     }
-    if let Some(path) = junit {
-        codes.extend(write_junit(&context.environment.cwd.join(path), &reports));
+    let (is_several, is_told) = (runs.is_several, runs.parts.iter().all(|part| part.answer.is_err()));
+    let answer = runs.answer();
+    let code = answer.as_ref().map_or_else(OpError::exit, |answer| answer.exit());
+    match (format, answer) {
+        (Format::Json, answer) => print_json(&structured(answer), format),
+        (Format::Human, Ok(answer)) if is_several => print(&format!("\n{}", paint.bold(&answer.headline()))),
+        (Format::Jsonl, Err(error)) => print_error(&error, format, paint),
+        (Format::Human, Err(error)) if !is_told => print_error(&error, format, paint),
+        _ => {}
     }
-    ExitCode::worst(codes)
+    code
 }
 
 /// Whether a framework that was asked for something else than running tests has done it.
-fn did_well(run: &run_suite::SuiteRun) -> bool {
+fn did_well(run: &SuiteRun<run_suite::Answer>) -> bool {
     let exits = run.report.as_ref().map(|report| &report.first().exits);
     exits.is_some_and(|exits| exits.iter().all(|exit| matches!(exit.code, Some(0 | 5))))
 }
@@ -116,13 +127,6 @@ fn arguments(command: Run) -> run_suite::Arguments {
         },
         pytest_words,
         scope: command.narrow.place.scope(),
-    }
-}
-
-fn code(answer: &Result<run_suite::Answer, OpError>) -> ExitCode {
-    match answer {
-        Ok(answer) => ExitCode::from(answer.status),
-        Err(error) => error.exit(),
     }
 }
 

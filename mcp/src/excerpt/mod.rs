@@ -11,6 +11,7 @@ mod measure;
 mod page;
 mod parts;
 mod rows;
+mod several;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -55,6 +56,9 @@ pub(crate) fn of_error(error: &OpError, max_bytes: Option<usize>) -> Excerpt {
 }
 
 fn excerpt(mut parts: Parts, max_bytes: Option<usize>) -> Excerpt {
+    if !parts.suites.is_empty() {
+        return several::compose(parts, max_bytes);
+    }
     let Some(max_bytes) = max_bytes else {
         return everything(parts);
     };

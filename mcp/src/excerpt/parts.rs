@@ -3,7 +3,7 @@
 use std::any::Any;
 
 use ops::get_run::Page;
-use ops::{Answer, Fields, NextCall, OpError, Row};
+use ops::{Answer, Fields, NextCall, OpError, Row, SuiteAnswer};
 use runner_core::model::CollectionError;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -18,6 +18,8 @@ pub(super) struct Parts {
     pub(super) fields: Map<String, Value>,
     pub(super) rows: Vec<Row>,
     pub(super) next: Vec<NextCall>,
+    /// The answers of several suites; then this is the head around them.
+    pub(super) suites: Vec<SuiteAnswer>,
     /// A run of tests that went well: its answer is short.
     pub(super) green: bool,
     /// A page of a run: its rows stay in order and are not folded, and it says where the next one begins. Without
@@ -34,6 +36,7 @@ impl Parts {
         let (rows, next) = (answer.take_rows(), answer.take_next());
         let mut parts = Self {
             headline,
+            suites: answer.take_parts(),
             green: answer.is_green(),
             ..Self::new(answer.fields(), rows, next)
         };
@@ -82,6 +85,7 @@ impl Parts {
             fields,
             rows,
             next,
+            suites: Vec::new(),
             green: false,
             page: None,
             row_cap: usize::MAX,

@@ -1,6 +1,6 @@
 //! The text half: what a client shows that passes no structure on. It says everything that matters by itself.
 
-use ops::{MESSAGE_CHARS, Row};
+use ops::{MESSAGE_CHARS, NextCall, Row};
 use runner_core::model::Outcome;
 use runner_core::visible::visible;
 use serde_json::Value;
@@ -75,7 +75,7 @@ fn quote(text: &str, limit: usize) -> String {
 
 /// The text half in at most `limit`.
 pub(super) fn compose(parts: &Parts, limit: usize) -> String {
-    let ending = ending(parts, limit / 4);
+    let ending = calls(&parts.next, limit / 4);
     let mut sheet = BoundedText {
         text: String::new(),
         left: limit.saturating_sub(measure::of_text(&ending) + 60),
@@ -128,12 +128,12 @@ fn standing(parts: &Parts) -> String {
 }
 
 /// What to call next.
-fn ending(parts: &Parts, limit: usize) -> String {
+pub(super) fn calls(next: &[NextCall], limit: usize) -> String {
     let mut sheet = BoundedText {
         text: String::new(),
         left: limit,
     };
-    for call in &parts.next {
+    for call in next {
         let arguments = Value::Object(call.arguments.clone());
         sheet.line(&format!("Next: {} {arguments} to {}", call.tool.name(), call.why));
     }

@@ -6,7 +6,8 @@ use std::fmt::Debug;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{ExitCode, NextCall, Row};
+use super::several::SuiteAnswer;
+use super::{ExitCode, NextCall, Row, Totals};
 use runner_core::model::Status;
 
 /// The answer of any tool.
@@ -27,6 +28,17 @@ pub trait ToolAnswer: Fields + Any + Debug + Send {
         self.status().map_or(ExitCode::Passed, ExitCode::from)
     }
 
+    /// The word of its field `status`.
+    fn standing(&self) -> String {
+        self.status()
+            .map_or_else(|| "done".to_owned(), |status| status.to_string())
+    }
+
+    /// What it adds to an answer about several suites.
+    fn sums(&self) -> Sums {
+        Sums::default()
+    }
+
     /// A run of tests that went well: its rows are of little interest.
     fn is_green(&self) -> bool {
         false
@@ -40,6 +52,35 @@ pub trait ToolAnswer: Fields + Any + Debug + Send {
     /// Moves out what to call next.
     fn take_next(&mut self) -> Vec<NextCall> {
         Vec::new()
+    }
+
+    /// Moves out the parts of an answer about several suites. The field `suites` stays as an empty place.
+    fn take_parts(&mut self) -> Vec<SuiteAnswer> {
+        Vec::new()
+    }
+}
+
+/// Numbers that can be added up over suites.
+#[derive(Clone, Debug, Default)]
+pub struct Sums {
+    pub totals: Option<Totals>,
+    /// Of a list.
+    pub total: Option<usize>,
+    pub duration_s: f64,
+}
+
+impl Sums {
+    pub(super) fn add(&mut self, other: Self) {
+        self.duration_s += other.duration_s;
+        if let Some(more) = other.total {
+            *self.total.get_or_insert(0) += more;
+        }
+        if let Some(more) = other.totals {
+            let totals = self.totals.get_or_insert_with(Totals::default);
+            more.0
+                .into_iter()
+                .for_each(|(outcome, count)| *totals.0.entry(outcome).or_default() += count);
+        }
     }
 }
 

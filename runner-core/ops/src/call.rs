@@ -41,11 +41,11 @@ pub async fn call(
     sink: EventSink<'_>,
 ) -> Result<Answer, OpError> {
     let definition = tool.definition();
-    if let Action::Run { spec, .. } = definition.action
+    if let Action::Run { specs, .. } = definition.action
         && Reader::new(definition, arguments).flag(BACKGROUND.name)?
     {
-        let spec = spec(workspace, arguments).await?;
-        return Ok(Box::new(perform::start(workspace, spec)));
+        let specs = specs(workspace, arguments).await?;
+        return Ok(Box::new(perform::start(workspace, specs)));
     }
     let called = match definition.action {
         Action::Run { call, .. } | Action::Foreground { call, .. } | Action::Read { call } => call(Call {

@@ -66,7 +66,8 @@ pub enum Needs {
 pub(crate) enum Action {
     /// Runs tests. May go on in the background.
     Run {
-        spec: SpecFn,
+        /// One for each suite that the call is about.
+        specs: SpecsFn,
         call: CallFn,
         answer: AnswerFn,
     },
@@ -77,8 +78,8 @@ pub(crate) enum Action {
 }
 
 /// From arguments to what the engine is to do.
-pub(crate) type SpecFn =
-    for<'a> fn(&'a Workspace, &'a Map<String, Value>) -> Pending<'a, Result<RunSpec, OpError>>;
+pub(crate) type SpecsFn =
+    for<'a> fn(&'a Workspace, &'a Map<String, Value>) -> Pending<'a, Result<Vec<RunSpec>, OpError>>;
 /// Does what the tool does, and answers.
 pub(crate) type CallFn = for<'a> fn(Call<'a>) -> Pending<'a, Result<Called, OpError>>;
 /// The answer that the whole record of a run of this tool comes to.

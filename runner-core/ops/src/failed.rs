@@ -1,6 +1,7 @@
 //! What failed, to be run again: in one run, or in all runs since it was last green.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
+use std::path::PathBuf;
 
 use super::resolve::RunArguments;
 use super::rows;
@@ -12,11 +13,6 @@ use runner_core::report::{Iteration, Report};
 /// The word for all that failed and has not been green since.
 pub(super) const LAST: &str = "last";
 
-/// The suites in which something failed and has not been green since.
-pub(super) fn suites(workspace: &Workspace) -> Vec<String> {
-    remembered(workspace).suites.into_keys().collect()
-}
-
 /// What this caller's runs left failing.
 fn remembered(workspace: &Workspace) -> Failures {
     let store = workspace.engine.store.as_ref();
@@ -24,34 +20,50 @@ fn remembered(workspace: &Workspace) -> Failures {
     failures.unwrap_or_default()
 }
 
+/// The call that runs again all that failed, of however many suites.
+pub(super) fn again(count: u64) -> NextCall {
+    let why = format!("run the {count} that failed again, once the cause is mended");
+    NextCall::new(Tool::RunSuite, why).with("failed_of", LAST)
+}
+
 /// Turns `failed_of` into the ids that failed there, run from the same folder in the same suite; selectors beside it keep
 /// those that lie below one of them.
-pub(super) fn failed_of(workspace: &Workspace, run: &str, common: &mut RunArguments) -> Result<(), OpError> {
-    if run == LAST {
-        since_green(workspace, common)?;
+pub(super) fn shares(
+    workspace: &Workspace,
+    run: &str,
+    common: &RunArguments,
+) -> Result<Vec<RunArguments>, OpError> {
+    let mut shares = if run == LAST {
+        since_green(workspace, common)?
     } else {
-        of_run(&*stored(workspace, run)?, common)?;
-    }
-    let typed = std::mem::take(&mut common.selectors);
+        vec![of_run(&*stored(workspace, run)?, common)?]
+    };
     // Ids are relative to where the run was, which is mostly the root.
-    let selectors: Vec<String> = typed
+    let selectors: Vec<String> = common
+        .selectors
         .iter()
         .flat_map(|typed| [workspace.as_seen(typed), typed.clone()])
         .collect();
     if !selectors.is_empty() {
-        common
-            .ids
-            .retain(|id| selectors.iter().any(|selector| lies_below(id, selector)));
-        if common.ids.is_empty() {
+        for share in &mut shares {
+            let wanted = |id: &String| selectors.iter().any(|selector| lies_below(id, selector));
+            share.ids.retain(wanted);
+        }
+        shares.retain(|share| !share.ids.is_empty());
+        if shares.is_empty() {
             return Err(nothing(format!(
                 "nothing that failed lies below {}",
-                typed.join(", ")
+                common.selectors.join(", ")
             )));
         }
     }
-    // What was deleted since need not be run again.
-    common.lenient = true;
-    Ok(())
+    let several = shares.len() > 1;
+    for share in &mut shares {
+        // What was deleted since need not be run again.
+        share.lenient = true;
+        share.is_one_of_several = several;
+    }
+    Ok(shares)
 }
 
 /// Whether an id is a selector, or one of the tests that it stands for.
@@ -68,47 +80,31 @@ fn nothing(message: String) -> OpError {
     OpError::new(ErrorKind::NoTests, "nothing_failed", message)
 }
 
-fn since_green(workspace: &Workspace, common: &mut RunArguments) -> Result<(), OpError> {
-    let mut failures = remembered(workspace);
-    if let Some(suite) = &common.scope.suite {
-        failures.suites.retain(|name, _| name == suite);
+/// What failed and has not been green since, for each suite and each folder that its ids are relative to.
+fn since_green(workspace: &Workspace, common: &RunArguments) -> Result<Vec<RunArguments>, OpError> {
+    let failures = remembered(workspace);
+    let wanted = |name: &String| common.scope.suite.as_ref().is_none_or(|suite| suite == name);
+    let suites = failures.suites.into_iter().filter(|(name, _)| wanted(name));
+    let mut shares = Vec::new();
+    for (suite, known) in suites {
+        let mut places: BTreeMap<PathBuf, Vec<String>> = BTreeMap::new();
+        for (nodeid, one) in known {
+            places.entry(one.cwd).or_default().push(nodeid);
+        }
+        for (cwd, ids) in places {
+            let mut share = common.of_suite(&suite);
+            share.ids = ids;
+            share.scope.cwd.get_or_insert(cwd.to_string_lossy().into_owned());
+            shares.push(share);
+        }
     }
-    let mut suites = failures.suites.into_iter();
-    let (Some((suite, known)), others) = (suites.next(), suites) else {
+    if shares.is_empty() {
         return Err(nothing("nothing has failed that was not green since".to_owned()));
-    };
-    let others: Vec<String> = others.map(|(name, _)| name).collect();
-    if !others.is_empty() {
-        return Err(several(&suite, &others));
     }
-    // An id is relative to where it ran; those of another folder stay remembered, for the next call.
-    let Some(cwd) = known.values().next().map(|one| one.cwd.clone()) else {
-        return Err(nothing("nothing has failed that was not green since".to_owned()));
-    };
-    let here = known.into_iter().filter(|(_, one)| one.cwd == cwd);
-    common.ids = here.map(|(nodeid, _)| nodeid).collect();
-    common.scope.suite = Some(suite);
-    common.scope.cwd.get_or_insert(cwd.to_string_lossy().into_owned());
-    Ok(())
+    Ok(shares)
 }
 
-/// One call runs one suite.
-fn several(first: &str, others: &[String]) -> OpError {
-    let names: Vec<&str> = std::iter::once(first)
-        .chain(others.iter().map(String::as_str))
-        .collect();
-    let next = |suite: &str| {
-        NextCall::new(Tool::RunSuite, "what failed in this suite")
-            .with("failed_of", LAST)
-            .with("suite", suite)
-    };
-    let message = format!("tests of several suites failed: {}", names.join(", "));
-    OpError::new(ErrorKind::BadRequest, "suite_needed", message)
-        .with_hint("Give `suite`, one call each.")
-        .with_next(next(first))
-}
-
-fn of_run(report: &Report, common: &mut RunArguments) -> Result<(), OpError> {
+fn of_run(report: &Report, common: &RunArguments) -> Result<RunArguments, OpError> {
     let run_id = &report.facts.run_id;
     if report.cause.is_none() {
         return Err(OpError::new(
@@ -130,13 +126,12 @@ fn of_run(report: &Report, common: &mut RunArguments) -> Result<(), OpError> {
     if ids.is_empty() {
         return Err(nothing(format!("no test failed in run {run_id}")));
     }
-    let scope = &mut common.scope;
-    scope.suite.get_or_insert_with(|| report.facts.suite.clone());
-    scope
-        .cwd
-        .get_or_insert(report.facts.cwd.to_string_lossy().into_owned());
-    common.ids = ids;
-    Ok(())
+    let suite = common.scope.suite.as_ref().unwrap_or(&report.facts.suite);
+    let mut share = common.of_suite(suite);
+    let cwd = report.facts.cwd.to_string_lossy().into_owned();
+    share.scope.cwd.get_or_insert(cwd);
+    share.ids = ids;
+    Ok(share)
 }
 
 #[cfg(test)]

@@ -7,13 +7,15 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::answer::ToolAnswer;
+use super::answer::{Sums, ToolAnswer};
 use super::arguments::Reader;
 use super::definition::shared::{CWD, SELECTOR, SELECTORS, SUITE, TIMEOUT};
-use super::definition::{Action, Argument, Called, Definition, Hints, Kind, Needs};
+use super::definition::{Action, Argument, Called, Definition, Hints, Kind, Needs, Pending};
 use super::perform::perform;
 use super::resolve::RunArguments;
 use super::rows::{self, round, warnings};
+use super::several::{EachSuite, Runs, each, specs};
+use super::spread::spread;
 use super::unanswered::unanswered;
 use super::{
     EnvironmentFacts, ErrorKind, NextCall, OpError, Row, Scope, Tool, Totals, Workspace, cut, words,
@@ -47,14 +49,20 @@ pub static DEFINITION: Definition = Definition {
         SUITE,
     ],
     action: Action::Run {
-        spec: |workspace, arguments| {
-            Box::pin(async move { spec(workspace, &Arguments::from_json(arguments)?).await })
+        specs: |workspace, arguments| {
+            Box::pin(async move {
+                let arguments = Arguments::from_json(arguments)?;
+                specs(arguments.shares(workspace)?, async |share| {
+                    spec(workspace, &arguments, share).await
+                })
+                .await
+            })
         },
         call: |call| {
             Box::pin(async move {
                 let arguments = Arguments::from_json(call.arguments)?;
-                let answer = run(call.workspace, arguments, call.cancel, call.sink).await?;
-                Ok(Called::answer(answer))
+                let runs = run(call.workspace, &arguments, call.cancel, call.sink).await?;
+                Ok(Called::Answer(runs.answer()?))
             })
         },
         answer: |workspace, report| Ok(Box::new(answer(workspace, report)?)),
@@ -128,25 +136,58 @@ pub struct Answer {
     pub measured: Coverage,
 }
 
-/// Runs and waits for the end.
+/// Runs in each suite that the call is about, and waits for the end.
 pub async fn run(
     workspace: &Workspace,
-    arguments: Arguments,
+    arguments: &Arguments,
     cancel: Cancel,
     sink: EventSink<'_>,
-) -> Result<Answer, OpError> {
-    let spec = spec(workspace, &arguments).await?;
-    let wanted = spec.filters.coverage_paths.clone();
-    let report = perform(workspace, new_run_id(), spec, cancel, sink).await;
-    let mut answer = answer(workspace, &report)?;
-    keep_wanted(&mut answer, &wanted)?;
-    Ok(answer)
+) -> Result<Runs<Answer>, OpError> {
+    each(workspace, arguments, cancel, sink).await
 }
 
-/// What the engine is to do.
-pub(super) async fn spec(workspace: &Workspace, arguments: &Arguments) -> Result<RunSpec, OpError> {
-    let common = RunArguments::of(&arguments.scope, &arguments.selectors);
-    let mut spec = common.spec(workspace, Tool::GetCoverage, Mode::Run).await?;
+impl EachSuite for Arguments {
+    type Answer = Answer;
+
+    fn shares(&self, workspace: &Workspace) -> Result<Vec<RunArguments>, OpError> {
+        spread(workspace, &RunArguments::of(&self.scope, &self.selectors))
+    }
+
+    fn one<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        share: RunArguments,
+        _: Option<u32>,
+        cancel: Cancel,
+        sink: EventSink<'a>,
+    ) -> Pending<'a, (Option<Arc<Report>>, Result<Answer, OpError>)> {
+        Box::pin(async move {
+            let spec = match spec(workspace, self, share).await {
+                Ok(spec) => spec,
+                Err(error) => return (None, Err(error)),
+            };
+            let wanted = spec.filters.coverage_paths.clone();
+            let report = perform(workspace, new_run_id(), spec, cancel, sink).await;
+            let answer = answer(workspace, &report).and_then(|mut answer| {
+                keep_wanted(&mut answer, &wanted)?;
+                Ok(answer)
+            });
+            (Some(report), answer)
+        })
+    }
+
+    fn is_narrowed(&self) -> bool {
+        !self.selectors.is_empty()
+    }
+}
+
+/// What the engine is to do in one suite.
+async fn spec(
+    workspace: &Workspace,
+    arguments: &Arguments,
+    share: RunArguments,
+) -> Result<RunSpec, OpError> {
+    let mut spec = share.spec(workspace, Tool::GetCoverage, Mode::Run).await?;
     spec.coverage = Some(coverage_backend(workspace, &spec)?);
     for path in &arguments.paths {
         spec.filters
@@ -412,6 +453,14 @@ impl ToolAnswer for Answer {
 
     fn status(&self) -> Option<Status> {
         Some(self.status)
+    }
+
+    fn sums(&self) -> Sums {
+        Sums {
+            totals: Some(self.totals.clone()),
+            duration_s: self.duration_s,
+            ..Sums::default()
+        }
     }
 
     fn take_rows(&mut self) -> Vec<Row> {

@@ -16,13 +16,22 @@ pub(super) fn handed_out(workspace: &Workspace, suite: &Suite, id: &str) -> Opti
         return None;
     }
     let name = locate::name(id)?;
-    let store = workspace.engine.store.as_ref()?;
+    has_row(workspace, suite, id).then_some(name)
+}
+
+/// Whether one of the suite's last runs has a row of that id, or named it when it listed its tests.
+pub(super) fn has_row(workspace: &Workspace, suite: &Suite, id: &str) -> bool {
+    let Some(store) = &workspace.engine.store else {
+        return false;
+    };
     let runs = store.list(&workspace.root).into_iter();
     let mut runs = runs.filter(|run| run.facts.suite == suite.name).take(RUNS);
-    let has = |run_id: &str| {
-        let report = store.load(&workspace.root, run_id).ok()?;
+    runs.any(|run| {
+        let Ok(report) = store.load(&workspace.root, &run.facts.run_id) else {
+            return false;
+        };
         let mut rows = report.iterations.iter().flat_map(rows::rows_of);
-        rows.any(|row| row.nodeid == id.trim()).then_some(())
-    };
-    runs.find_map(|run| has(&run.facts.run_id)).map(|()| name)
+        let mut found = report.iterations.iter().flat_map(|iteration| &iteration.found);
+        rows.any(|row| row.nodeid == id.trim()) || found.any(|found| found.nodeid == id.trim())
+    })
 }

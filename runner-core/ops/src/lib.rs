@@ -26,6 +26,8 @@ mod rate;
 mod resolve;
 mod rows;
 mod scope;
+mod several;
+mod spread;
 mod stored;
 mod suites;
 #[cfg(test)]
@@ -46,7 +48,7 @@ pub mod run_n_times;
 pub mod run_single;
 pub mod run_suite;
 
-pub use answer::{Answer, Fields, ToolAnswer};
+pub use answer::{Answer, Fields, Sums, ToolAnswer};
 pub use call::{answer_of, call};
 pub use changes::Changes;
 pub use check::{SuiteCheck, SuitePlan, check};
@@ -61,6 +63,7 @@ pub use perform::Started;
 pub use rate::Power;
 pub use rows::{FailurePlace, Row, Totals};
 pub use scope::Scope;
+pub use several::{LeftOut, Runs, SuiteAnswer, SuiteRun};
 pub use stored::list as stored_runs;
 pub use stored::{id_in, stored};
 pub use suites::suite_names;

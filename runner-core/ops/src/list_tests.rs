@@ -1,17 +1,20 @@
 //! `list_tests`: which tests there are. Collects, runs none.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::answer::ToolAnswer;
+use super::answer::{Sums, ToolAnswer};
 use super::arguments::Reader;
 use super::definition::shared::{CWD, SELECTOR, SELECTORS, SUITE, TIMEOUT};
-use super::definition::{Action, Called, Definition, Hints, Needs};
+use super::definition::{Action, Called, Definition, Hints, Needs, Pending};
 use super::perform::perform;
 use super::resolve::RunArguments;
 use super::rows::{self, warnings};
+use super::several::{EachSuite, Runs, each};
+use super::spread::spread;
 use super::unanswered::unanswered;
 use super::{EnvironmentFacts, ErrorKind, ExitCode, OpError, Scope, Tool, Workspace, words};
 use engine::run::{EventSink, RunSpec};
@@ -34,8 +37,8 @@ pub static DEFINITION: Definition = Definition {
         call: |call| {
             Box::pin(async move {
                 let arguments = Arguments::from_json(call.arguments)?;
-                let answer = run(call.workspace, arguments, call.cancel, call.sink).await?;
-                Ok(Called::answer(answer))
+                let runs = run(call.workspace, &arguments, call.cancel, call.sink).await?;
+                Ok(Called::Answer(runs.answer()?))
             })
         },
         answer: |workspace, report| Ok(Box::new(answer(workspace, report)?)),
@@ -87,21 +90,49 @@ pub struct Answer {
     pub environment: EnvironmentFacts,
 }
 
-/// Lists and waits for the end.
+/// Lists each suite that the call is about, and waits for the end.
 pub async fn run(
     workspace: &Workspace,
-    arguments: Arguments,
+    arguments: &Arguments,
     cancel: Cancel,
     sink: EventSink<'_>,
-) -> Result<Answer, OpError> {
-    let spec = spec(workspace, &arguments).await?;
-    let report = perform(workspace, new_run_id(), spec, cancel, sink).await;
-    answer(workspace, &report)
+) -> Result<Runs<Answer>, OpError> {
+    each(workspace, arguments, cancel, sink).await
 }
 
-async fn spec(workspace: &Workspace, arguments: &Arguments) -> Result<RunSpec, OpError> {
-    let common = RunArguments::of(&arguments.scope, &arguments.selectors);
-    let spec = common.spec(workspace, Tool::ListTests, Mode::List).await?;
+impl EachSuite for Arguments {
+    type Answer = Answer;
+
+    fn shares(&self, workspace: &Workspace) -> Result<Vec<RunArguments>, OpError> {
+        spread(workspace, &RunArguments::of(&self.scope, &self.selectors))
+    }
+
+    fn one<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        share: RunArguments,
+        _: Option<u32>,
+        cancel: Cancel,
+        sink: EventSink<'a>,
+    ) -> Pending<'a, (Option<Arc<Report>>, Result<Answer, OpError>)> {
+        Box::pin(async move {
+            let spec = match spec(workspace, &share).await {
+                Ok(spec) => spec,
+                Err(error) => return (None, Err(error)),
+            };
+            let report = perform(workspace, new_run_id(), spec, cancel, sink).await;
+            let answer = answer(workspace, &report);
+            (Some(report), answer)
+        })
+    }
+
+    fn is_narrowed(&self) -> bool {
+        !self.selectors.is_empty()
+    }
+}
+
+async fn spec(workspace: &Workspace, share: &RunArguments) -> Result<RunSpec, OpError> {
+    let spec = share.spec(workspace, Tool::ListTests, Mode::List).await?;
     let info = spec.backend.info();
     if !info.can(Capability::List) {
         let message = format!("backend `{}` cannot list tests", info.name);
@@ -170,6 +201,17 @@ impl ToolAnswer for Answer {
             sentences.push(format!("The list is {}: {reason}.", self.status));
         }
         sentences.join(" ")
+    }
+
+    fn standing(&self) -> String {
+        self.status.to_owned()
+    }
+
+    fn sums(&self) -> Sums {
+        Sums {
+            total: Some(self.total),
+            ..Sums::default()
+        }
     }
 
     fn exit(&self) -> ExitCode {

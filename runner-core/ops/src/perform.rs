@@ -48,14 +48,34 @@ async fn carry_out(
 /// The answer to `background: true`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Started {
+    /// The last of several suites' to begin.
     pub run_id: String,
     pub status: Status,
+    /// Where the call is about several: they run one after another.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub suites: Vec<StartedSuite>,
     pub next: Vec<NextCall>,
+}
+
+/// The run of one of several suites.
+#[derive(Clone, Debug, Serialize)]
+pub struct StartedSuite {
+    pub suite: String,
+    pub run_id: String,
 }
 
 impl ToolAnswer for Started {
     fn headline(&self) -> String {
-        format!("Run {} goes on in the background.", self.run_id)
+        if self.suites.is_empty() {
+            return format!("Run {} goes on in the background.", self.run_id);
+        }
+        let runs = self.suites.iter().map(|one| format!("{} {}", one.suite, one.run_id));
+        let runs: Vec<String> = runs.collect();
+        format!(
+            "{} runs go on in the background, one after another: {}.",
+            runs.len(),
+            runs.join(", ")
+        )
     }
 
     fn status(&self) -> Option<Status> {
@@ -67,21 +87,41 @@ impl ToolAnswer for Started {
     }
 }
 
-/// Carries out a spec in the background and says where to ask for it.
-pub(super) fn start(workspace: &Workspace, spec: RunSpec) -> Started {
-    let (run_id, cancel) = (new_run_id(), Cancel::new());
-    // Entered before the task first runs, so that the id is known as soon as it is handed out.
-    let recording = workspace.live.begin(&run_id, spec.tool, cancel.clone());
-    let (workspace, id) = (workspace.clone(), run_id.clone());
+/// Carries specs out in the background, one after another, and says where to ask for them.
+pub(super) fn start(workspace: &Workspace, specs: Vec<RunSpec>) -> Started {
+    let mut runs = Vec::with_capacity(specs.len());
+    let mut suites = Vec::with_capacity(specs.len());
+    for spec in specs {
+        let (run_id, cancel) = (new_run_id(), Cancel::new());
+        // Entered before the task first runs, so that the id is known as soon as it is handed out.
+        let recording = workspace.live.begin(&run_id, spec.tool, cancel.clone());
+        suites.push(StartedSuite {
+            suite: spec.suite.name.clone(),
+            run_id: run_id.clone(),
+        });
+        runs.push((run_id, spec, cancel, recording));
+    }
+    let last = suites.last().map(|one| one.run_id.clone()).unwrap_or_default();
+    if suites.len() < 2 {
+        suites.clear();
+    }
+    let why = match suites.len() {
+        0 => "wait for its end, or see how far it is",
+        _ => "wait for the last of them, or see how far it is",
+    };
+    let workspace = workspace.clone();
     tokio::spawn(async move {
-        carry_out(&workspace, id, spec, cancel, recording, &mut |_, _| {}).await;
+        for (run_id, spec, cancel, recording) in runs {
+            carry_out(&workspace, run_id, spec, cancel, recording, &mut |_, _| {}).await;
+        }
     });
-    let next = NextCall::new(Tool::GetRun, "wait for its end, or see how far it is")
-        .with("run_id", run_id.as_str())
+    let next = NextCall::new(Tool::GetRun, why)
+        .with("run_id", last.as_str())
         .with("wait_s", 60);
     Started {
-        run_id,
+        run_id: last,
         status: Status::Queued,
+        suites,
         next: vec![next],
     }
 }

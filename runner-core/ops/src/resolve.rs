@@ -3,14 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::suites::{self, SuiteQuery};
 use super::trust;
-use super::{ErrorKind, OpError, Scope, Tool, Workspace, cut, known, locate};
+use super::{ErrorKind, OpError, Scope, Tool, Workspace, cut, known, locate, spread, suites};
 use engine::config::{Env, Suite};
 use engine::environment::Environment;
 use engine::project::{self, Choice, ProjectError, ProjectErrorKind};
 use engine::run::{RunSpec, child_environment};
-use runner_core::backend::{BackendInfo, Capability, Mode};
+use runner_core::backend::{Capability, Mode};
 use runner_core::facts::Project;
 use runner_core::nodeid::NodeId;
 use runner_core::paths;
@@ -26,6 +25,8 @@ pub(super) struct RunArguments {
     pub(super) ids: Vec<String>,
     /// Whether some of the ids may be gone.
     pub(super) lenient: bool,
+    /// The call goes to other suites as well.
+    pub(super) is_one_of_several: bool,
 }
 
 impl RunArguments {
@@ -46,14 +47,32 @@ impl RunArguments {
         }
     }
 
-    /// Everything that a spec needs from the arguments alone.
+    /// The same call to the suite of that name, without what is selected in it.
+    pub(super) fn of_suite(&self, name: &str) -> Self {
+        let mut arguments = Self {
+            selectors: Vec::new(),
+            ids: Vec::new(),
+            ..self.clone()
+        };
+        arguments.scope.suite = Some(name.to_owned());
+        arguments
+    }
+
+    /// Everything that a spec needs from the arguments alone, which are about one suite.
     pub(super) async fn spec(
         &self,
         workspace: &Workspace,
         tool: Tool,
         mode: Mode,
     ) -> Result<RunSpec, OpError> {
-        self.make(workspace, tool, mode).await.map_err(|mut error| {
+        let made = match &self.scope.suite {
+            Some(_) => self.make(workspace, tool, mode).await,
+            None => match spread::only(workspace, self, tool) {
+                Ok(one) => one.make(workspace, tool, mode).await,
+                Err(error) => Err(error),
+            },
+        };
+        made.map_err(|mut error| {
             error.known.cwd.get_or_insert_with(|| match &self.scope.cwd {
                 Some(cwd) => cut::quote_truncated(cwd),
                 None => workspace.root.display().to_string(),
@@ -73,18 +92,8 @@ impl RunArguments {
         // Who names another folder means what lies there.
         let here = workspace.here.as_deref().filter(|_| asked_cwd.is_none());
         let typed: Vec<String> = self.selectors.iter().chain(&self.ids).cloned().collect();
-        let wish = SuiteQuery {
-            suite: self.scope.suite.as_deref(),
-            cwd: asked_cwd.as_deref(),
-            here,
-            selectors: &typed,
-        };
-        let mut suite = suites::choose(
-            &workspace.root,
-            &workspace.registry,
-            suites::all(workspace)?,
-            &wish,
-        )?;
+        let name = self.scope.suite.as_deref().unwrap_or_default();
+        let mut suite = suites::by_name(suites::all(workspace)?, name)?;
         let timeout = time_limit(workspace, &suite, self.scope.timeout)?;
         let (folder, cwd) = place(workspace, &mut suite, asked_cwd)?;
         let trust::Usable {
@@ -300,23 +309,8 @@ struct SelectorContext<'a> {
     keywords: bool,
 }
 
-/// What the suite's backends say of themselves.
-fn infos<'a>(workspace: &'a Workspace, suite: &'a Suite) -> impl Iterator<Item = BackendInfo> + 'a {
-    let named = match &workspace.overrides.backend {
-        Some(name) => std::slice::from_ref(name),
-        None => suite.backend.as_slice(),
-    };
-    let backends = named.iter().filter_map(|name| workspace.registry.get(name));
-    backends.map(|backend| backend.info())
-}
-
-/// Whether one of the suite's backends can do it.
-fn suite_can(workspace: &Workspace, suite: &Suite, capability: Capability) -> bool {
-    infos(workspace, suite).any(|info| info.can(capability))
-}
-
 fn wants_python(workspace: &Workspace, suite: &Suite) -> bool {
-    infos(workspace, suite).any(|info| info.uses_python())
+    suites::infos(workspace, suite).any(|info| info.uses_python())
 }
 
 impl<'a> SelectorContext<'a> {
@@ -326,9 +320,9 @@ impl<'a> SelectorContext<'a> {
             cwd,
             here: None,
             folder,
-            names: suite_can(workspace, suite, Capability::Names),
-            lists: suite_can(workspace, suite, Capability::List),
-            keywords: suite_can(workspace, suite, Capability::Keyword),
+            names: suites::can(workspace, suite, Capability::Names),
+            lists: suites::can(workspace, suite, Capability::List),
+            keywords: suites::can(workspace, suite, Capability::Keyword),
         }
     }
 }

@@ -162,6 +162,12 @@ impl Totals {
         self.0.get(&outcome).copied().unwrap_or(0)
     }
 
+    /// How many are to be mended.
+    pub fn bad(&self) -> u64 {
+        let bad = self.0.iter().filter(|(outcome, _)| outcome.is_bad());
+        bad.map(|(_, count)| count).sum()
+    }
+
     pub fn add(&mut self, outcome: Outcome, count: usize) {
         if count > 0 {
             *self.0.entry(outcome).or_default() += count as u64;

@@ -58,8 +58,8 @@ pub static DEFINITION: Definition = Definition {
         SUITE,
     ],
     action: Action::Run {
-        spec: |workspace, arguments| {
-            Box::pin(async move { spec(workspace, &Arguments::from_json(arguments)?).await })
+        specs: |workspace, arguments| {
+            Box::pin(async move { Ok(vec![spec(workspace, &Arguments::from_json(arguments)?).await?]) })
         },
         call: |call| {
             Box::pin(async move {

@@ -30,8 +30,8 @@ pub static DEFINITION: Definition = Definition {
     needs: Needs::Backend(Capability::Single),
     own: &[TEST_ID, CWD, TIMEOUT, SUITE],
     action: Action::Run {
-        spec: |workspace, arguments| {
-            Box::pin(async move { spec(workspace, &Arguments::from_json(arguments)?).await })
+        specs: |workspace, arguments| {
+            Box::pin(async move { Ok(vec![spec(workspace, &Arguments::from_json(arguments)?).await?]) })
         },
         call: |call| {
             Box::pin(async move {

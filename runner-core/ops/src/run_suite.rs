@@ -5,18 +5,19 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::answer::ToolAnswer;
+use super::answer::{Sums, ToolAnswer};
 use super::arguments::Reader;
 use super::definition::shared::{CWD, SELECTOR, SELECTORS, SUITE, TIMEOUT};
-use super::definition::{Action, Argument, Called, Definition, Hints, Kind, Needs};
+use super::definition::{Action, Argument, Called, Definition, Hints, Kind, Needs, Pending};
 use super::ids::Ids;
 use super::perform::perform;
 use super::resolve::RunArguments;
 use super::rows::{self, round};
+use super::several::{EachSuite, Runs, each, specs};
+use super::spread::spread;
 use super::unanswered::{cwd_argument, unanswered};
 use super::{
-    Changes, EnvironmentFacts, NextCall, OpError, Row, Scope, Tool, Totals, Workspace, changes, failed,
-    suites, words,
+    Changes, EnvironmentFacts, NextCall, OpError, Row, Scope, Tool, Totals, Workspace, changes, failed, words,
 };
 use engine::run::{EventSink, RunSpec};
 use engine::run_id::new_run_id;
@@ -54,14 +55,20 @@ pub static DEFINITION: Definition = Definition {
         SUITE,
     ],
     action: Action::Run {
-        spec: |workspace, arguments| {
-            Box::pin(async move { spec(workspace, &Arguments::from_json(arguments)?).await })
+        specs: |workspace, arguments| {
+            Box::pin(async move {
+                let arguments = Arguments::from_json(arguments)?;
+                specs(arguments.shares(workspace)?, async |share| {
+                    spec(workspace, &arguments, share, arguments.filters.max_failures).await
+                })
+                .await
+            })
         },
         call: |call| {
             Box::pin(async move {
                 let arguments = Arguments::from_json(call.arguments)?;
-                let answer = run(call.workspace, arguments, call.cancel, call.sink).await?;
-                Ok(Called::answer(answer))
+                let runs = run(call.workspace, &arguments, call.cancel, call.sink).await?;
+                Ok(Called::Answer(runs.answer()?))
             })
         },
         answer: |workspace, report| Ok(Box::new(answer(workspace, report)?)),
@@ -103,17 +110,6 @@ impl Arguments {
             ));
         }
         Ok(arguments)
-    }
-
-    /// Whether the call is about all suites.
-    fn leaves_the_suite_open(&self) -> bool {
-        self.scope.suite.is_none()
-            && (self.is_of_failures() || self.selectors.is_empty() && self.failed_of.is_none())
-    }
-
-    /// Whether what failed and has not been green since is asked for.
-    fn is_of_failures(&self) -> bool {
-        self.failed_of.as_deref() == Some(failed::LAST)
     }
 }
 
@@ -177,113 +173,88 @@ pub struct Answer {
     pub environment: EnvironmentFacts,
 }
 
-/// Runs and waits for the end.
+/// Runs in each suite that the call is about, and waits for the end.
 pub async fn run(
-    workspace: &Workspace,
-    arguments: Arguments,
-    cancel: Cancel,
-    sink: EventSink<'_>,
-) -> Result<Answer, OpError> {
-    run_kept(workspace, &arguments, cancel, sink).await.1
-}
-
-/// The same, with the record of the run if it began.
-async fn run_kept(
     workspace: &Workspace,
     arguments: &Arguments,
     cancel: Cancel,
     sink: EventSink<'_>,
-) -> (Option<Arc<Report>>, Result<Answer, OpError>) {
-    let spec = match spec(workspace, arguments).await {
-        Ok(spec) => spec,
-        Err(error) => return (None, Err(error)),
-    };
-    let report = perform(workspace, new_run_id(), spec, cancel, sink).await;
-    let answer = answer(workspace, &report).map(|answer| Answer {
-        changed_since: changes::since(workspace, &report),
-        ..answer
-    });
-    (Some(report), answer)
+) -> Result<Runs<Answer>, OpError> {
+    each(workspace, arguments, cancel, sink).await
 }
 
-/// One of the runs of [`run_all`].
-#[derive(Debug)]
-pub struct SuiteRun {
-    /// Empty if it is not known which suite it would have been.
-    pub suite: String,
-    /// `None` if nothing was begun.
-    pub report: Option<Arc<Report>>,
-    pub answer: Result<Answer, OpError>,
+impl EachSuite for Arguments {
+    type Answer = Answer;
+
+    fn shares(&self, workspace: &Workspace) -> Result<Vec<RunArguments>, OpError> {
+        let common = RunArguments::of(&self.scope, &self.selectors);
+        match &self.failed_of {
+            Some(run) => failed::shares(workspace, run, &common),
+            None => spread(workspace, &common),
+        }
+    }
+
+    fn one<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        share: RunArguments,
+        allowed: Option<u32>,
+        cancel: Cancel,
+        sink: EventSink<'a>,
+    ) -> Pending<'a, (Option<Arc<Report>>, Result<Answer, OpError>)> {
+        Box::pin(async move {
+            let spec = match spec(workspace, self, share, allowed).await {
+                Ok(spec) => spec,
+                Err(error) => return (None, Err(error)),
+            };
+            let report = perform(workspace, new_run_id(), spec, cancel, sink).await;
+            let answer = answer(workspace, &report).map(|answer| Answer {
+                changed_since: changes::since(workspace, &report),
+                ..answer
+            });
+            (Some(report), answer)
+        })
+    }
+
+    fn most_failures(&self) -> Option<u32> {
+        self.filters.max_failures
+    }
+
+    fn is_narrowed(&self) -> bool {
+        let filters = &self.filters;
+        !self.selectors.is_empty() || filters.keyword.is_some() || filters.markers.is_some()
+    }
 }
 
-/// For the command line: each suite by itself where the call names none, else the one run that it names.
-pub async fn run_all(
+/// What the engine is to do in one suite.
+async fn spec(
     workspace: &Workspace,
-    arguments: Arguments,
-    cancel: Cancel,
-    sink: EventSink<'_>,
-) -> Vec<SuiteRun> {
-    let names = match names_of(workspace, &arguments) {
-        Ok(names) => names,
-        Err(error) => {
-            return vec![SuiteRun {
-                suite: String::new(),
-                report: None,
-                answer: Err(error),
-            }];
-        }
-    };
-    if names.len() < 2 || !arguments.leaves_the_suite_open() || arguments.scope.cwd.is_some() {
-        let (report, answer) = run_kept(workspace, &arguments, cancel, sink).await;
-        let suite = report.as_ref().map(|report| report.facts.suite.clone());
-        return vec![SuiteRun {
-            suite: suite.unwrap_or_default(),
-            report,
-            answer,
-        }];
-    }
-    let mut runs = Vec::with_capacity(names.len());
-    for suite in names {
-        if cancel.is_asked() {
-            break;
-        }
-        let mut arguments = arguments.clone();
-        arguments.scope.suite = Some(suite.clone());
-        let (report, answer) = run_kept(workspace, &arguments, cancel.clone(), &mut *sink).await;
-        runs.push(SuiteRun {
-            suite,
-            report,
-            answer,
-        });
-    }
-    runs
-}
-
-/// The suites that a call is about where it names none.
-fn names_of(workspace: &Workspace, arguments: &Arguments) -> Result<Vec<String>, OpError> {
-    if arguments.is_of_failures() {
-        return Ok(failed::suites(workspace));
-    }
-    suites::suite_names(workspace)
-}
-
-/// What the engine is to do.
-pub(super) async fn spec(workspace: &Workspace, arguments: &Arguments) -> Result<RunSpec, OpError> {
-    let mut common = RunArguments::of(&arguments.scope, &arguments.selectors);
-    if let Some(run) = &arguments.failed_of {
-        failed::failed_of(workspace, run, &mut common)?;
-    }
-    let mut spec = common.spec(workspace, Tool::RunSuite, Mode::Run).await?;
+    arguments: &Arguments,
+    share: RunArguments,
+    allowed: Option<u32>,
+) -> Result<RunSpec, OpError> {
+    let is_one_of_several = share.is_one_of_several;
+    let mut spec = share.spec(workspace, Tool::RunSuite, Mode::Run).await?;
     let info = spec.backend.info();
-    let filters = &arguments.filters;
+    let mut filters = Filters {
+        max_failures: allowed,
+        ..arguments.filters.clone()
+    };
     if filters.max_failures.is_some() && !info.can(Capability::MaxFailures) {
-        return Err(OpError::bad_argument(format!(
-            "backend `{}` cannot stop after a number of failures",
-            info.name
-        ))
-        .with_hint("Leave `max_failures` out."));
+        if !is_one_of_several {
+            return Err(OpError::bad_argument(format!(
+                "backend `{}` cannot stop after a number of failures",
+                info.name
+            ))
+            .with_hint("Leave `max_failures` out."));
+        }
+        // Among several it is what comes after it that is not begun.
+        filters.max_failures = None;
+        let name = &info.name;
+        spec.warnings.push(format!(
+            "backend `{name}` cannot stop after a number of failures: it went through to its end"
+        ));
     }
-    spec.filters.clone_from(filters);
     if let Some(word) = arguments.pytest_words.first() {
         if info.framework != "pytest" {
             return Err(OpError::bad_argument(format!(
@@ -292,11 +263,11 @@ pub(super) async fn spec(workspace: &Workspace, arguments: &Arguments) -> Result
             ))
             .with_hint("Words for another framework go behind `--`."));
         }
-        spec.filters
+        filters
             .extra_args
             .splice(0..0, arguments.pytest_words.iter().cloned());
     }
-    spec.shows = spec.backend.shows(&spec.filters.extra_args);
+    spec.shows = spec.backend.shows(&filters.extra_args);
     // For the record, as it was typed: two runs with the same words asked the same question.
     let typed = [("-k", &filters.keyword), ("-m", &filters.markers)];
     spec.asked.extend(
@@ -304,7 +275,8 @@ pub(super) async fn spec(workspace: &Workspace, arguments: &Arguments) -> Result
             .iter()
             .filter_map(|(flag, word)| Some(format!("{flag} {}", word.as_ref()?))),
     );
-    spec.asked.extend(spec.filters.extra_args.iter().cloned());
+    spec.asked.extend(filters.extra_args.iter().cloned());
+    spec.filters = filters;
     Ok(spec)
 }
 
@@ -441,6 +413,14 @@ impl ToolAnswer for Answer {
 
     fn status(&self) -> Option<Status> {
         Some(self.status)
+    }
+
+    fn sums(&self) -> Sums {
+        Sums {
+            totals: Some(self.totals.clone()),
+            duration_s: self.duration_s,
+            ..Sums::default()
+        }
     }
 
     fn is_green(&self) -> bool {

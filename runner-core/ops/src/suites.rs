@@ -1,12 +1,12 @@
-//! Which suite a call means: the only one, the one it names, or the one that its paths lie in.
+//! The suites of a repository, and where each of them lies.
 
 use std::path::{Path, PathBuf};
 
 use super::{ErrorKind, OpError, Workspace, cut};
 use engine::config::Suite;
 use engine::project;
+use runner_core::backend::{BackendInfo, Capability};
 use runner_core::language::Language;
-use runner_core::nodeid::NodeId;
 use runner_core::registry::{Registry, nearest};
 
 /// The names of the repository's suites, configured or detected. `qaas run` alone runs each of them.
@@ -28,43 +28,8 @@ pub(super) fn all(workspace: &Workspace) -> Result<Vec<Suite>, OpError> {
     Ok(suites)
 }
 
-/// What a call says about where it wants to be.
-pub(super) struct SuiteQuery<'a> {
-    pub(super) suite: Option<&'a str>,
-    /// Real path inside the root.
-    pub(super) cwd: Option<&'a Path>,
-    /// Where a person stands.
-    pub(super) here: Option<&'a Path>,
-    pub(super) selectors: &'a [String],
-}
-
-/// The suite that the wish comes to.
-pub(super) fn choose(
-    root: &Path,
-    registry: &Registry,
-    suites: Vec<Suite>,
-    wish: &SuiteQuery<'_>,
-) -> Result<Suite, OpError> {
-    if let Some(name) = wish.suite {
-        return by_name(suites, name);
-    }
-    let mut candidates = suites.clone();
-    if let (Some(cwd), true) = (wish.cwd, candidates.len() > 1) {
-        candidates = around(root, candidates, cwd);
-    }
-    for selector in wish.selectors {
-        if candidates.len() > 1 {
-            let base = wish.cwd.or(wish.here).unwrap_or(root);
-            candidates = owners(root, registry, candidates, base, selector);
-        }
-    }
-    match candidates.len() {
-        1 => Ok(candidates.remove(0)),
-        _ => Err(ambiguous(&suites, wish)),
-    }
-}
-
-fn by_name(suites: Vec<Suite>, name: &str) -> Result<Suite, OpError> {
+/// The suite of that name.
+pub(super) fn by_name(suites: Vec<Suite>, name: &str) -> Result<Suite, OpError> {
     let names: Vec<String> = suites.iter().map(|suite| suite.name.clone()).collect();
     if let Some(suite) = suites.into_iter().find(|suite| suite.name == name) {
         return Ok(suite);
@@ -77,58 +42,32 @@ fn by_name(suites: Vec<Suite>, name: &str) -> Result<Suite, OpError> {
     })
 }
 
-fn ambiguous(suites: &[Suite], wish: &SuiteQuery<'_>) -> OpError {
-    let names: Vec<&str> = suites.iter().map(|suite| suite.name.as_str()).collect();
-    let message = if wish.selectors.is_empty() {
-        "this repository has several suites, and the call does not say which".to_owned()
-    } else {
-        "the selector does not decide which of the repository's suites is meant".to_owned()
-    };
-    OpError::new(ErrorKind::BadRequest, "suite_needed", message)
-        .with_hint(format!("Give `suite`, one of: {}.", names.join(", ")))
-}
-
-fn folder(root: &Path, suite: &Suite) -> PathBuf {
+/// A suite's folder, as a real path where it has one.
+pub(super) fn folder(root: &Path, suite: &Suite) -> PathBuf {
     let folder = root.join(&suite.dir);
     folder.canonicalize().unwrap_or(folder)
 }
 
-/// The suites that `cwd` lies in, the deepest; else those that lie in `cwd`; else all.
-fn around(root: &Path, suites: Vec<Suite>, cwd: &Path) -> Vec<Suite> {
-    let above = deepest(
-        root,
-        suites.iter().filter(|suite| cwd.starts_with(folder(root, suite))),
-    );
-    if !above.is_empty() {
-        return above;
-    }
-    let below: Vec<Suite> = suites
-        .iter()
-        .filter(|suite| folder(root, suite).starts_with(cwd))
-        .cloned()
-        .collect();
-    if below.is_empty() { suites } else { below }
+/// What a suite's backends say of themselves.
+pub(super) fn infos<'a>(
+    workspace: &'a Workspace,
+    suite: &'a Suite,
+) -> impl Iterator<Item = BackendInfo> + 'a {
+    let named = match &workspace.overrides.backend {
+        Some(name) => std::slice::from_ref(name),
+        None => suite.backend.as_slice(),
+    };
+    let backends = named.iter().filter_map(|name| workspace.registry.get(name));
+    backends.map(|backend| backend.info())
 }
 
-/// The suites that a selector's path lies in. A keyword expression narrows nothing.
-fn owners(root: &Path, registry: &Registry, suites: Vec<Suite>, base: &Path, selector: &str) -> Vec<Suite> {
-    let head = NodeId::of(selector).file();
-    if head.is_empty() {
-        return suites;
-    }
-    let places: Vec<PathBuf> = [base.join(head), root.join(head)]
-        .iter()
-        .filter_map(|path| path.canonicalize().ok())
-        .collect();
-    let Some(place) = places.first() else {
-        // Not there as seen from here: perhaps as seen from one of the suites.
-        let inside: Vec<Suite> = suites
-            .iter()
-            .filter(|suite| folder(root, suite).join(head).exists())
-            .cloned()
-            .collect();
-        return if inside.is_empty() { suites } else { inside };
-    };
+/// Whether one of the suite's backends can do it.
+pub(super) fn can(workspace: &Workspace, suite: &Suite, capability: Capability) -> bool {
+    infos(workspace, suite).any(|info| info.can(capability))
+}
+
+/// The suites that a file or folder lies in.
+pub(super) fn owners(root: &Path, registry: &Registry, suites: &[Suite], place: &Path) -> Vec<Suite> {
     let above = deepest(
         root,
         suites
@@ -179,82 +118,4 @@ fn deepest<'a>(root: &Path, suites: impl Iterator<Item = &'a Suite>) -> Vec<Suit
         .filter(|suite| Some(depth(suite)) == most)
         .cloned()
         .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn repository() -> tempfile::TempDir {
-        let root = tempfile::tempdir().unwrap();
-        for path in [
-            "api/tests/test_a.py",
-            "web/tests/test_a.py",
-            "web/tests/test_w.py",
-            "lib/x.py",
-        ] {
-            let path = root.path().join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, "").unwrap();
-        }
-        root
-    }
-
-    fn suites() -> Vec<Suite> {
-        ["api", "web"]
-            .map(|name| Suite {
-                dir: name.into(),
-                ..Suite::new(name, vec![])
-            })
-            .to_vec()
-    }
-
-    fn chosen(suite: Option<&str>, cwd: Option<&str>, selectors: &[&str]) -> Result<String, String> {
-        let root = repository();
-        let real = root.path().canonicalize().unwrap();
-        let cwd = cwd.map(|cwd| real.join(cwd));
-        let selectors: Vec<String> = selectors.iter().map(|&text| text.to_owned()).collect();
-        let wish = SuiteQuery {
-            suite,
-            cwd: cwd.as_deref(),
-            here: None,
-            selectors: &selectors,
-        };
-        choose(&real, &Registry::new(), suites(), &wish)
-            .map(|suite| suite.name)
-            .map_err(|error| error.error.code)
-    }
-
-    #[test]
-    fn a_name_decides_and_a_wrong_one_is_refused() {
-        assert_eq!(chosen(Some("web"), None, &[]), Ok("web".into()));
-        assert_eq!(chosen(Some("wep"), None, &[]), Err("no_such_suite".into()));
-    }
-
-    #[test]
-    fn the_selectors_path_decides_from_the_root_and_from_inside_a_suite() {
-        assert_eq!(
-            chosen(None, None, &["web/tests/test_a.py::test_x[a::b]"]),
-            Ok("web".into())
-        );
-        assert_eq!(chosen(None, None, &["tests/test_w.py"]), Ok("web".into()));
-        assert_eq!(chosen(None, Some("api"), &["tests/test_a.py"]), Ok("api".into()));
-        assert_eq!(chosen(None, Some("api/tests"), &[]), Ok("api".into()));
-    }
-
-    #[test]
-    fn what_does_not_decide_is_an_error_that_lists_the_suites() {
-        for (cwd, selectors) in [
-            (None, &[][..]),
-            (None, &["some and keyword"]),
-            (None, &["tests/test_a.py"]),
-            (None, &["lib/x.py"]),
-        ] {
-            assert_eq!(
-                chosen(None, cwd, selectors),
-                Err("suite_needed".into()),
-                "{selectors:?}"
-            );
-        }
-    }
 }
