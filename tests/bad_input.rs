@@ -176,3 +176,31 @@ fn an_unknown_command_suggests_the_near_one() {
     assert_eq!(answer.code, Some(4));
     assert!(answer.stderr.contains("`run`"), "{}", answer.stderr);
 }
+
+#[test]
+fn paths_that_do_not_exist_are_told_by_check_and_by_the_run() {
+    let project = Project::new()
+        .file("tests/test_a.py", "def test_a(): pass\n")
+        .file("qaas.toml", "[suite.unit]\npaths = [\"test\"]\n");
+    for words in [&["check"][..], &["run"]] {
+        let answer = project.qaas(words);
+        assert_eq!(answer.code, Some(4), "{}{}", answer.stdout, answer.stderr);
+        let said = format!("{}{}", answer.stdout, answer.stderr);
+        assert!(
+            said.contains("`paths` names `test`") && said.contains("Did you mean `tests`"),
+            "{said}"
+        );
+    }
+    assert_eq!(
+        project.qaas(&["run", "tests/test_a.py"]).code,
+        Some(0),
+        "a selector says where"
+    );
+}
+
+#[test]
+fn a_list_of_suites_is_told_how_a_suite_is_written() {
+    let project = Project::new().file("qaas.toml", "[[suite]]\nname = \"unit\"\n");
+    let answer = project.qaas(&["check"]);
+    assert!(answer.stderr.contains("[suite.NAME]"), "{}", answer.stderr);
+}

@@ -35,6 +35,7 @@ mod person;
 mod plugins;
 mod round_trip;
 mod standing;
+mod suites;
 #[cfg(unix)]
 mod terminal;
 mod trust;

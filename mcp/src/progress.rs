@@ -1,13 +1,14 @@
 //! Progress of a call, for clients that asked for it: strictly increasing, at most four a second, a sign of life
 //! also when no test ends, and nothing once the call is over.
 
-use std::sync::OnceLock;
+use std::sync::Mutex;
 use std::time::Duration;
 
 use ops::LiveRuns;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RoleServer};
 use runner_core::event::RunEvent;
+use runner_core::panic::lock;
 use runner_core::report::{Iteration, Report};
 use runner_core::visible::visible;
 use tokio::time::{Instant, MissedTickBehavior};
@@ -19,22 +20,48 @@ const HEARTBEAT: Duration = Duration::from_secs(5);
 /// Clients show about this much of a message.
 const MESSAGE_CHARS: usize = 200;
 
-/// Which run of this process the call is about.
+/// Which run of this process the call is about now, and what those before it came to.
 #[derive(Debug, Default)]
-pub(crate) struct Watched(OnceLock<String>);
+pub(crate) struct Watched(Mutex<Seen>);
+
+#[derive(Debug, Default)]
+struct Seen {
+    run_id: Option<String>,
+    /// Of the runs that have ended: one suite after another.
+    before: Before,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Before {
+    done: u64,
+    failed: u64,
+}
 
 impl Watched {
-    /// Learns the run's id from its first event. The record itself is looked at when something is to be said.
-    pub(crate) fn take(&self, event: &RunEvent) {
-        if let RunEvent::Started(facts) = event {
-            self.0.get_or_init(|| facts.run_id.clone());
+    /// Learns the run's id from its first event, and its counts from the last. The record of a run that goes on is looked at
+    /// when something is to be said.
+    pub(crate) fn take(&self, event: &RunEvent, report: &Report) {
+        match event {
+            RunEvent::Started(facts) => lock(&self.0).run_id = Some(facts.run_id.clone()),
+            RunEvent::Finished { .. } => {
+                let counts = Counts::of(report);
+                let mut seen = lock(&self.0);
+                seen.run_id = None;
+                seen.before.done += counts.done;
+                seen.before.failed += counts.failed;
+            }
+            _ => {}
         }
     }
 
     /// How far the run is. `None` before it begins and once it has ended.
     fn counts(&self, live: &LiveRuns) -> Option<Counts> {
-        let run = live.get(self.0.get()?)?;
-        Some(run.look(Counts::of))
+        let (run_id, before) = {
+            let seen = lock(&self.0);
+            (seen.run_id.clone()?, seen.before)
+        };
+        let run = live.get(&run_id)?;
+        Some(run.look(Counts::of).after(before))
     }
 }
 
@@ -69,6 +96,14 @@ impl Counts {
             failed: iterations.iter().map(failed).sum::<usize>() as u64,
             current: current.map(|test| test.nodeid.clone()),
         }
+    }
+
+    /// With what ran before it in the same call.
+    fn after(mut self, before: Before) -> Self {
+        self.selected = self.selected.map(|selected| selected + before.done);
+        self.done += before.done;
+        self.failed += before.failed;
+        self
     }
 
     fn total(&self) -> Option<f64> {
@@ -246,11 +281,21 @@ mod tests {
     }
 
     #[test]
-    fn a_call_is_about_the_first_run_that_it_began() {
+    fn a_suite_after_another_goes_on_where_the_first_ended() {
         let live = LiveRuns::default();
         let watched = Watched::default();
         assert_eq!(watched.counts(&live), None);
-        watched.take(&RunEvent::Started(Box::default()));
+        watched.take(&RunEvent::Started(Box::default()), &Report::default());
         assert_eq!(watched.counts(&live), None, "a run that has left");
+        let mut first = begun(1);
+        first.add(&finished("t::a", Outcome::Failed));
+        let end = RunEvent::Finished {
+            cause: runner_core::event::StopReason::Done,
+            duration_s: 1.0,
+        };
+        watched.take(&end, &first);
+        let before = lock(&watched.0).before;
+        let counts = Counts::of(&begun(4)).after(before);
+        assert_eq!(counts.message(), "1/5 tests, 1 failed");
     }
 }

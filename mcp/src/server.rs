@@ -135,7 +135,7 @@ async fn work(
     cancel: Cancel,
     watched: Arc<Watched>,
 ) -> Reply {
-    let mut sink = |event: &RunEvent, _: &Report| watched.take(event);
+    let mut sink = |event: &RunEvent, report: &Report| watched.take(event, report);
     tools::call(&workspace, tool, &arguments, Face::Mcp, cancel, &mut sink).await
 }
 

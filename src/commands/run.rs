@@ -12,6 +12,7 @@ use runner_core::event::{RunEvent, TestEvent};
 use engine::policy::Policy;
 use ops::{Answer, ExitCode, OpError, Runs, SuiteRun, ToolAnswer, run_suite};
 use runner_core::report::Report;
+use runner_core::words::count;
 use serde_json::{Value, json};
 
 use super::output::{print, print_error, print_json, print_stderr};
@@ -71,12 +72,22 @@ pub(super) fn conclude<A: ToolAnswer>(runs: Runs<A>, format: Format, paint: Pain
             }
         }
     }
-    let (is_several, is_told) = (runs.is_several, runs.parts.iter().all(|part| part.answer.is_err()));
+    let (is_several, is_told) = (
+        runs.is_several,
+        runs.parts.iter().all(|part| part.answer.is_err()),
+    );
     let answer = runs.answer();
     let code = answer.as_ref().map_or_else(OpError::exit, |answer| answer.exit());
     match (format, answer) {
         (Format::Json, answer) => print_json(&structured(answer), format),
-        (Format::Human, Ok(answer)) if is_several => print(&format!("\n{}", paint.bold(&answer.headline()))),
+        (Format::Human, Ok(answer)) if is_several => {
+            let bad = answer.sums().totals.map_or(0, |totals| totals.bad());
+            if bad > 0 {
+                let failures = count(bad, "failure");
+                print(&paint.dim(&format!("\nagain, only the {failures}: qaas run --failed")));
+            }
+            print(&format!("\n{}", paint.bold(&answer.headline())));
+        }
         (Format::Jsonl, Err(error)) => print_error(&error, format, paint),
         (Format::Human, Err(error)) if !is_told => print_error(&error, format, paint),
         _ => {}

@@ -64,9 +64,11 @@ export default class {
   onTestCaseResult(test) {
     if (this.list) return
     const result = test.result() ?? { state: 'pending' }
-    // What a pattern of names leaves out vitest reports as skipped.
-    if (result.state === 'skipped' && this.pattern && !new RegExp(this.pattern).test(this.names(test).join(this.joint))) return
     const nodeid = this.id(test)
+    // What a pattern of names leaves out vitest reports as skipped, and where that is all of a file, as begun before.
+    if (result.state === 'skipped' && this.pattern && !new RegExp(this.pattern).test(this.names(test).join(this.joint))) {
+      return send({ event: 'over', nodeid })
+    }
     // After enough failures (`bail`) vitest begins the others and leaves them without a result.
     if (result.state === 'pending') return send({ event: 'over', nodeid })
     const outcome = result.state === 'passed' && test.options?.fails ? 'xfailed' : OUTCOMES[result.state] ?? 'error'

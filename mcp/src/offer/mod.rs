@@ -17,8 +17,8 @@ use serde_json::{Map, Value};
 pub const INSTRUCTIONS: &str = "qaas runs this repository's tests and answers with facts: one row per test \
 {nodeid, outcome, duration_s, message} and a status that is `passed` only when rows, exit code and collection agree.
 Usual order: affected_tests (which test files your change reaches) -> run_suite with `selectors` = those files -> \
-run_single for the whole output of one failure -> after the fix run_suite with `failed_of` = the earlier run_id -> \
-run_suite for everything. run_n_times tells a flaky test from a broken one. list_tests finds nodeids.
+run_single for the whole output of one failure -> after the fix run_suite with `failed_of` = `last` -> \
+run_suite for everything (all suites, unless `suite` names one). run_n_times tells a flaky test from a broken one. list_tests finds nodeids.
 Answers are short: failures first, counts exact. `omitted` says what was left out, `next` has ready calls; \
 get_run reaches every row, output and stack of any run_id. Long runs: `background: true`, then get_run with `wait_s`.
 Red tests are a normal answer (status `failed`). An error answer has `error.hint`: what to do next.

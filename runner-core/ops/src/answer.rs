@@ -6,8 +6,7 @@ use std::fmt::Debug;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::several::SuiteAnswer;
-use super::{ExitCode, NextCall, Row, Totals};
+use super::{ExitCode, NextCall, OpError, Row, Totals};
 use runner_core::model::Status;
 
 /// The answer of any tool.
@@ -57,6 +56,38 @@ pub trait ToolAnswer: Fields + Any + Debug + Send {
     /// Moves out the parts of an answer about several suites. The field `suites` stays as an empty place.
     fn take_parts(&mut self) -> Vec<SuiteAnswer> {
         Vec::new()
+    }
+}
+
+/// A suite's part of an answer.
+#[derive(Debug)]
+pub struct SuiteAnswer {
+    pub suite: String,
+    pub answer: Result<Answer, OpError>,
+}
+
+impl SuiteAnswer {
+    /// Its status, as words say it.
+    pub fn status(&self) -> String {
+        match &self.answer {
+            Ok(answer) => answer.standing(),
+            Err(error) => error.status().to_string(),
+        }
+    }
+
+    pub(super) fn exit(&self) -> ExitCode {
+        match &self.answer {
+            Ok(answer) => answer.exit(),
+            Err(error) => error.exit(),
+        }
+    }
+
+    /// The run status that the part comes to. A list has none, unless it could not be made.
+    pub(super) fn run_status(&self) -> Option<Status> {
+        match &self.answer {
+            Ok(answer) => answer.status(),
+            Err(error) => Some(error.status()),
+        }
     }
 }
 

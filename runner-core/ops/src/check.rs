@@ -42,6 +42,7 @@ pub fn check(workspace: &Workspace) -> Result<Vec<SuiteCheck>, OpError> {
 }
 
 fn plan(workspace: &Workspace, mut suite: Suite) -> Result<SuitePlan, OpError> {
+    resolve::check_paths(workspace, &suite)?;
     let (_, cwd) = resolve::place(workspace, &mut suite, None)?;
     let project = resolve::discover(workspace, &suite, &cwd)?;
     let choice = resolve::backend(workspace, &suite, &project)?;

@@ -240,13 +240,14 @@ pub(crate) mod shared {
     use engine::policy::AGENT_TIMEOUT;
 
     pub(crate) const SELECTOR: Argument = Argument::new("selector", Kind::String, "Path, nodeid or keywords");
-    pub(crate) const SELECTORS: Argument = Argument::new("selectors", Kind::Strings, "Several of them");
+    pub(crate) const SELECTORS: Argument =
+        Argument::new("selectors", Kind::Strings, "Any of; keywords narrow paths");
     pub(crate) const TEST_ID: Argument =
         Argument::new("test_id", Kind::String, "Like tests/test_a.py::test_x").required();
     pub(crate) const RUN_ID: Argument =
         Argument::new("run_id", Kind::String, "From an earlier answer").required();
     pub(crate) const CWD: Argument = Argument::new("cwd", Kind::String, "Folder to work in");
-    pub(crate) const SUITE: Argument = Argument::new("suite", Kind::Suite, "Which suite");
+    pub(crate) const SUITE: Argument = Argument::new("suite", Kind::Suite, "Default: all");
     pub(crate) const TIMEOUT: Argument = Argument::new(
         "timeout_s",
         Kind::Seconds {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
-use super::resolve::RunArguments;
+use super::asked::RunArguments;
 use super::rows;
 use super::stored::stored;
 use super::{ErrorKind, NextCall, OpError, Row, Tool, Workspace};

@@ -9,10 +9,9 @@ use serde_json::{Map, Value};
 
 use super::answer::{Sums, ToolAnswer};
 use super::arguments::Reader;
+use super::asked::RunArguments;
 use super::definition::shared::{CWD, SELECTOR, SELECTORS, SUITE, TIMEOUT};
 use super::definition::{Action, Argument, Called, Definition, Hints, Kind, Needs, Pending};
-use super::perform::perform;
-use super::resolve::RunArguments;
 use super::rows::{self, round, warnings};
 use super::several::{EachSuite, Runs, each, specs};
 use super::spread::spread;
@@ -23,9 +22,8 @@ use super::{
 use engine::config::CoverageChoice;
 use engine::project;
 use engine::run::{EventSink, RunSpec};
-use engine::run_id::new_run_id;
 use process::Cancel;
-use runner_core::backend::{Capability, Mode, Need, TestBackend};
+use runner_core::backend::{Capability, Filters, Mode, Need, TestBackend};
 use runner_core::model::{CollectionError, Coverage, Status, Unfinished};
 use runner_core::report::Report;
 use runner_core::selector::Selector;
@@ -50,13 +48,7 @@ pub static DEFINITION: Definition = Definition {
     ],
     action: Action::Run {
         specs: |workspace, arguments| {
-            Box::pin(async move {
-                let arguments = Arguments::from_json(arguments)?;
-                specs(arguments.shares(workspace)?, async |share| {
-                    spec(workspace, &arguments, share).await
-                })
-                .await
-            })
+            Box::pin(async move { specs(workspace, &Arguments::from_json(arguments)?).await })
         },
         call: |call| {
             Box::pin(async move {
@@ -153,27 +145,19 @@ impl EachSuite for Arguments {
         spread(workspace, &RunArguments::of(&self.scope, &self.selectors))
     }
 
-    fn one<'a>(
+    fn spec<'a>(
         &'a self,
         workspace: &'a Workspace,
         share: RunArguments,
         _: Option<u32>,
-        cancel: Cancel,
-        sink: EventSink<'a>,
-    ) -> Pending<'a, (Option<Arc<Report>>, Result<Answer, OpError>)> {
-        Box::pin(async move {
-            let spec = match spec(workspace, self, share).await {
-                Ok(spec) => spec,
-                Err(error) => return (None, Err(error)),
-            };
-            let wanted = spec.filters.coverage_paths.clone();
-            let report = perform(workspace, new_run_id(), spec, cancel, sink).await;
-            let answer = answer(workspace, &report).and_then(|mut answer| {
-                keep_wanted(&mut answer, &wanted)?;
-                Ok(answer)
-            });
-            (Some(report), answer)
-        })
+    ) -> Pending<'a, Result<RunSpec, OpError>> {
+        Box::pin(spec(workspace, self, share))
+    }
+
+    fn answer(&self, workspace: &Workspace, report: &Report, filters: &Filters) -> Result<Answer, OpError> {
+        let mut answer = answer(workspace, report)?;
+        keep_wanted(&mut answer, &filters.coverage_paths)?;
+        Ok(answer)
     }
 
     fn is_narrowed(&self) -> bool {
@@ -182,11 +166,7 @@ impl EachSuite for Arguments {
 }
 
 /// What the engine is to do in one suite.
-async fn spec(
-    workspace: &Workspace,
-    arguments: &Arguments,
-    share: RunArguments,
-) -> Result<RunSpec, OpError> {
+async fn spec(workspace: &Workspace, arguments: &Arguments, share: RunArguments) -> Result<RunSpec, OpError> {
     let mut spec = share.spec(workspace, Tool::GetCoverage, Mode::Run).await?;
     spec.coverage = Some(coverage_backend(workspace, &spec)?);
     for path in &arguments.paths {

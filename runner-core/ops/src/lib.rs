@@ -6,6 +6,7 @@
 
 mod answer;
 mod arguments;
+mod asked;
 mod call;
 mod changes;
 mod check;
@@ -48,7 +49,7 @@ pub mod run_n_times;
 pub mod run_single;
 pub mod run_suite;
 
-pub use answer::{Answer, Fields, Sums, ToolAnswer};
+pub use answer::{Answer, Fields, SuiteAnswer, Sums, ToolAnswer};
 pub use call::{answer_of, call};
 pub use changes::Changes;
 pub use check::{SuiteCheck, SuitePlan, check};
@@ -63,10 +64,9 @@ pub use perform::Started;
 pub use rate::Power;
 pub use rows::{FailurePlace, Row, Totals};
 pub use scope::Scope;
-pub use several::{LeftOut, Runs, SuiteAnswer, SuiteRun};
+pub use several::{LeftOut, Runs, Several, SuiteRun};
 pub use stored::list as stored_runs;
 pub use stored::{id_in, stored};
-pub use suites::suite_names;
 pub use tool::Tool;
 pub use trust::{surface, trust};
 pub use workspace::Workspace;

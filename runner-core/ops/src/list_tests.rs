@@ -1,26 +1,23 @@
 //! `list_tests`: which tests there are. Collects, runs none.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::answer::{Sums, ToolAnswer};
 use super::arguments::Reader;
+use super::asked::RunArguments;
 use super::definition::shared::{CWD, SELECTOR, SELECTORS, SUITE, TIMEOUT};
 use super::definition::{Action, Called, Definition, Hints, Needs, Pending};
-use super::perform::perform;
-use super::resolve::RunArguments;
 use super::rows::{self, warnings};
 use super::several::{EachSuite, Runs, each};
 use super::spread::spread;
 use super::unanswered::unanswered;
 use super::{EnvironmentFacts, ErrorKind, ExitCode, OpError, Scope, Tool, Workspace, words};
 use engine::run::{EventSink, RunSpec};
-use engine::run_id::new_run_id;
 use process::Cancel;
-use runner_core::backend::{Capability, Mode, UNSUPPORTED};
+use runner_core::backend::{Capability, Filters, Mode, UNSUPPORTED};
 use runner_core::model::{CollectionError, Status};
 use runner_core::nodeid::NodeId;
 use runner_core::report::Report;
@@ -107,23 +104,17 @@ impl EachSuite for Arguments {
         spread(workspace, &RunArguments::of(&self.scope, &self.selectors))
     }
 
-    fn one<'a>(
+    fn spec<'a>(
         &'a self,
         workspace: &'a Workspace,
         share: RunArguments,
         _: Option<u32>,
-        cancel: Cancel,
-        sink: EventSink<'a>,
-    ) -> Pending<'a, (Option<Arc<Report>>, Result<Answer, OpError>)> {
-        Box::pin(async move {
-            let spec = match spec(workspace, &share).await {
-                Ok(spec) => spec,
-                Err(error) => return (None, Err(error)),
-            };
-            let report = perform(workspace, new_run_id(), spec, cancel, sink).await;
-            let answer = answer(workspace, &report);
-            (Some(report), answer)
-        })
+    ) -> Pending<'a, Result<RunSpec, OpError>> {
+        Box::pin(spec(workspace, share))
+    }
+
+    fn answer(&self, workspace: &Workspace, report: &Report, _: &Filters) -> Result<Answer, OpError> {
+        answer(workspace, report)
     }
 
     fn is_narrowed(&self) -> bool {
@@ -131,7 +122,7 @@ impl EachSuite for Arguments {
     }
 }
 
-async fn spec(workspace: &Workspace, share: &RunArguments) -> Result<RunSpec, OpError> {
+async fn spec(workspace: &Workspace, share: RunArguments) -> Result<RunSpec, OpError> {
     let spec = share.spec(workspace, Tool::ListTests, Mode::List).await?;
     let info = spec.backend.info();
     if !info.can(Capability::List) {

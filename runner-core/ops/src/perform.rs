@@ -69,7 +69,10 @@ impl ToolAnswer for Started {
         if self.suites.is_empty() {
             return format!("Run {} goes on in the background.", self.run_id);
         }
-        let runs = self.suites.iter().map(|one| format!("{} {}", one.suite, one.run_id));
+        let runs = self
+            .suites
+            .iter()
+            .map(|one| format!("{} {}", one.suite, one.run_id));
         let runs: Vec<String> = runs.collect();
         format!(
             "{} runs go on in the background, one after another: {}.",

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::asked::RunArguments;
 use super::trust;
-use super::{ErrorKind, OpError, Scope, Tool, Workspace, cut, known, locate, spread, suites};
+use super::{ErrorKind, OpError, Tool, Workspace, cut, known, locate, spread, suites};
 use engine::config::{Env, Suite};
 use engine::environment::Environment;
 use engine::project::{self, Choice, ProjectError, ProjectErrorKind};
@@ -13,51 +14,10 @@ use runner_core::backend::{Capability, Mode};
 use runner_core::facts::Project;
 use runner_core::nodeid::NodeId;
 use runner_core::paths;
+use runner_core::registry::nearest;
 use runner_core::selector::{Selection, Selector};
 
-/// What all tools that run something have in common.
-#[derive(Clone, Debug, Default)]
-pub(super) struct RunArguments {
-    pub(super) scope: Scope,
-    /// As they were written.
-    pub(super) selectors: Vec<String>,
-    /// Taken as nodeids, whatever they look like.
-    pub(super) ids: Vec<String>,
-    /// Whether some of the ids may be gone.
-    pub(super) lenient: bool,
-    /// The call goes to other suites as well.
-    pub(super) is_one_of_several: bool,
-}
-
 impl RunArguments {
-    pub(super) fn of(scope: &Scope, selectors: &[String]) -> Self {
-        Self {
-            scope: scope.clone(),
-            selectors: selectors.to_vec(),
-            ..Self::default()
-        }
-    }
-
-    /// One test, by its id.
-    pub(super) fn of_test(scope: &Scope, id: &str) -> Self {
-        Self {
-            scope: scope.clone(),
-            ids: vec![id.to_owned()],
-            ..Self::default()
-        }
-    }
-
-    /// The same call to the suite of that name, without what is selected in it.
-    pub(super) fn of_suite(&self, name: &str) -> Self {
-        let mut arguments = Self {
-            selectors: Vec::new(),
-            ids: Vec::new(),
-            ..self.clone()
-        };
-        arguments.scope.suite = Some(name.to_owned());
-        arguments
-    }
-
     /// Everything that a spec needs from the arguments alone, which are about one suite.
     pub(super) async fn spec(
         &self,
@@ -65,14 +25,14 @@ impl RunArguments {
         tool: Tool,
         mode: Mode,
     ) -> Result<RunSpec, OpError> {
-        let made = match &self.scope.suite {
+        let spec = match &self.scope.suite {
             Some(_) => self.make(workspace, tool, mode).await,
             None => match spread::only(workspace, self, tool) {
                 Ok(one) => one.make(workspace, tool, mode).await,
                 Err(error) => Err(error),
             },
         };
-        made.map_err(|mut error| {
+        spec.map_err(|mut error| {
             error.known.cwd.get_or_insert_with(|| match &self.scope.cwd {
                 Some(cwd) => cut::quote_truncated(cwd),
                 None => workspace.root.display().to_string(),
@@ -95,6 +55,9 @@ impl RunArguments {
         let name = self.scope.suite.as_deref().unwrap_or_default();
         let mut suite = suites::by_name(suites::all(workspace)?, name)?;
         let timeout = time_limit(workspace, &suite, self.scope.timeout)?;
+        if typed.is_empty() {
+            check_paths(workspace, &suite)?;
+        }
         let (folder, cwd) = place(workspace, &mut suite, asked_cwd)?;
         let trust::Usable {
             env,
@@ -191,6 +154,30 @@ fn narrow(paths: &[String], folder: &Path, cwd: &Path) -> Vec<String> {
         Some(relative.to_string_lossy().into_owned()).filter(|relative| !relative.is_empty())
     });
     below.collect()
+}
+
+/// Refuses a suite whose `paths` name what is not there: it would run nothing, or less than it says.
+pub(super) fn check_paths(workspace: &Workspace, suite: &Suite) -> Result<(), OpError> {
+    let folder = suites::folder(&workspace.root, suite);
+    let is_gone = |path: &&String| !path.contains('*') && !folder.join(NodeId::of(path).file()).exists();
+    let Some(gone) = suite.paths.iter().find(is_gone) else {
+        return Ok(());
+    };
+    let message = format!(
+        "suite `{}`: `paths` names `{}`, and there is no such file or folder in {}",
+        suite.name,
+        cut::quote_truncated(gone),
+        folder.display()
+    );
+    let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+    let names: Vec<String> = entries
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    let error = OpError::new(ErrorKind::Config, "no_such_path", message);
+    Err(match nearest(gone, names.iter().map(String::as_str)) {
+        Some(near) => error.with_hint(format!("Did you mean `{near}`? Mend `paths` in `qaas.toml`.")),
+        None => error.with_hint("Mend `paths` in `qaas.toml`, or take it out."),
+    })
 }
 
 /// The suite's folder and where its run starts: there, unless the call says where. Its paths become those seen from there.

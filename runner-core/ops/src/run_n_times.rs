@@ -9,12 +9,12 @@ use serde_json::{Map, Value};
 
 use super::answer::ToolAnswer;
 use super::arguments::Reader;
+use super::asked::RunArguments;
 use super::definition::shared::{CWD, SUITE, TEST_ID, TIMEOUT};
 use super::definition::{Action, Argument, Called, Definition, Hints, Kind, Needs};
 use super::near::Listing;
 use super::perform::perform;
 use super::rate::{Power, power, wilson};
-use super::resolve::RunArguments;
 use super::rows::{self, round, warnings};
 use super::run_single::{self, Reading, SingleOutcome};
 use super::unanswered::{cwd_argument, unanswered};

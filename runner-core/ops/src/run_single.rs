@@ -5,12 +5,12 @@ use serde_json::{Map, Value};
 
 use super::answer::ToolAnswer;
 use super::arguments::Reader;
+use super::asked::RunArguments;
 use super::definition::shared::{CWD, SUITE, TEST_ID, TIMEOUT};
 use super::definition::{Action, Called, Definition, Hints, Needs};
 use super::locate::{AskedTest, worst};
 use super::near::{self, Listing};
 use super::perform::perform;
-use super::resolve::RunArguments;
 use super::rows::{self, round};
 use super::unanswered::{cwd_argument, unanswered};
 use super::{EnvironmentFacts, ErrorKind, NextCall, OpError, Row, Scope, Tool, Workspace, cut, words};

@@ -1,17 +1,14 @@
 //! `run_suite`: many tests, their rows, totals and the run's status.
 
-use std::sync::Arc;
-
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::answer::{Sums, ToolAnswer};
 use super::arguments::Reader;
+use super::asked::RunArguments;
 use super::definition::shared::{CWD, SELECTOR, SELECTORS, SUITE, TIMEOUT};
 use super::definition::{Action, Argument, Called, Definition, Hints, Kind, Needs, Pending};
 use super::ids::Ids;
-use super::perform::perform;
-use super::resolve::RunArguments;
 use super::rows::{self, round};
 use super::several::{EachSuite, Runs, each, specs};
 use super::spread::spread;
@@ -20,7 +17,6 @@ use super::{
     Changes, EnvironmentFacts, NextCall, OpError, Row, Scope, Tool, Totals, Workspace, changes, failed, words,
 };
 use engine::run::{EventSink, RunSpec};
-use engine::run_id::new_run_id;
 use process::Cancel;
 use runner_core::backend::{Capability, Filters, Mode};
 use runner_core::model::{CollectionError, Outcome, Status, Unfinished};
@@ -56,13 +52,7 @@ pub static DEFINITION: Definition = Definition {
     ],
     action: Action::Run {
         specs: |workspace, arguments| {
-            Box::pin(async move {
-                let arguments = Arguments::from_json(arguments)?;
-                specs(arguments.shares(workspace)?, async |share| {
-                    spec(workspace, &arguments, share, arguments.filters.max_failures).await
-                })
-                .await
-            })
+            Box::pin(async move { specs(workspace, &Arguments::from_json(arguments)?).await })
         },
         call: |call| {
             Box::pin(async move {
@@ -194,25 +184,20 @@ impl EachSuite for Arguments {
         }
     }
 
-    fn one<'a>(
+    fn spec<'a>(
         &'a self,
         workspace: &'a Workspace,
         share: RunArguments,
         allowed: Option<u32>,
-        cancel: Cancel,
-        sink: EventSink<'a>,
-    ) -> Pending<'a, (Option<Arc<Report>>, Result<Answer, OpError>)> {
-        Box::pin(async move {
-            let spec = match spec(workspace, self, share, allowed).await {
-                Ok(spec) => spec,
-                Err(error) => return (None, Err(error)),
-            };
-            let report = perform(workspace, new_run_id(), spec, cancel, sink).await;
-            let answer = answer(workspace, &report).map(|answer| Answer {
-                changed_since: changes::since(workspace, &report),
-                ..answer
-            });
-            (Some(report), answer)
+    ) -> Pending<'a, Result<RunSpec, OpError>> {
+        Box::pin(spec(workspace, self, share, allowed))
+    }
+
+    fn answer(&self, workspace: &Workspace, report: &Report, _: &Filters) -> Result<Answer, OpError> {
+        let answer = answer(workspace, report)?;
+        Ok(Answer {
+            changed_since: changes::since(workspace, report),
+            ..answer
         })
     }
 
@@ -227,7 +212,7 @@ impl EachSuite for Arguments {
 }
 
 /// What the engine is to do in one suite.
-async fn spec(
+pub(super) async fn spec(
     workspace: &Workspace,
     arguments: &Arguments,
     share: RunArguments,

@@ -4,14 +4,16 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::answer::{Sums, ToolAnswer};
+use super::answer::{SuiteAnswer, Sums, ToolAnswer};
+use super::asked::RunArguments;
 use super::definition::Pending;
-use super::resolve::RunArguments;
+use super::perform::perform;
 use super::rows::round;
-use super::{Answer, ErrorKind, ExitCode, NextCall, OpError, Row, Totals, Workspace, words};
+use super::{Answer, ErrorKind, ExitCode, NextCall, OpError, Totals, Workspace, words};
 use engine::run::{EventSink, RunSpec};
+use engine::run_id::new_run_id;
 use process::Cancel;
-use runner_core::backend::UNSUPPORTED;
+use runner_core::backend::{Filters, UNSUPPORTED};
 use runner_core::model::Status;
 use runner_core::report::Report;
 
@@ -22,15 +24,21 @@ pub(super) trait EachSuite: Sync {
     /// What each suite is asked. Never empty.
     fn shares(&self, workspace: &Workspace) -> Result<Vec<RunArguments>, OpError>;
 
-    /// Carries one of them out; with the record of the run, if it began.
-    fn one<'a>(
+    /// What the engine is to do for one of them. `allowed` failures end it.
+    fn spec<'a>(
         &'a self,
         workspace: &'a Workspace,
         share: RunArguments,
         allowed: Option<u32>,
-        cancel: Cancel,
-        sink: EventSink<'a>,
-    ) -> Pending<'a, (Option<Arc<Report>>, Result<Self::Answer, OpError>)>;
+    ) -> Pending<'a, Result<RunSpec, OpError>>;
+
+    /// What the record of that comes to.
+    fn answer(
+        &self,
+        workspace: &Workspace,
+        report: &Report,
+        filters: &Filters,
+    ) -> Result<Self::Answer, OpError>;
 
     /// How many failures end everything. What of them is left is `allowed` to the next suite.
     fn most_failures(&self) -> Option<u32> {
@@ -93,10 +101,16 @@ pub(super) async fn each<T: EachSuite>(
             continue;
         }
         let allowed = most.map(|most| most.saturating_sub(failures).max(1));
-        let (report, answer) = asked
-            .one(workspace, share, allowed, cancel.clone(), &mut *sink)
-            .await;
-        failures += report.as_deref().map_or(0, failed_in);
+        let (report, answer) = match asked.spec(workspace, share, allowed).await {
+            Ok(spec) => {
+                let filters = spec.filters.clone();
+                let report = perform(workspace, new_run_id(), spec, cancel.clone(), &mut *sink).await;
+                failures += failed_in(&report);
+                let answer = asked.answer(workspace, &report, &filters);
+                (Some(report), answer)
+            }
+            Err(error) => (None, Err(error)),
+        };
         runs.parts.push(SuiteRun {
             suite,
             report,
@@ -109,13 +123,10 @@ pub(super) async fn each<T: EachSuite>(
 
 /// What the engine is to do in each suite, for runs that nobody waits for. A suite that cannot do it is left out unless all
 /// are; anything else that keeps one from running is refused, since nobody would see it.
-pub(super) async fn specs(
-    shares: Vec<RunArguments>,
-    spec: impl AsyncFn(RunArguments) -> Result<RunSpec, OpError>,
-) -> Result<Vec<RunSpec>, OpError> {
-    let (mut specs, mut cannot) = (Vec::with_capacity(shares.len()), None);
-    for share in shares {
-        match spec(share).await {
+pub(super) async fn specs<T: EachSuite>(workspace: &Workspace, asked: &T) -> Result<Vec<RunSpec>, OpError> {
+    let (mut specs, mut cannot) = (Vec::new(), None);
+    for share in asked.shares(workspace)? {
+        match asked.spec(workspace, share, asked.most_failures()).await {
             Ok(spec) => specs.push(spec),
             Err(error) if aside(&error, false).is_some() => {
                 cannot.get_or_insert(error);
@@ -134,7 +145,7 @@ fn not_begun(cancel: &Cancel, failures: u32, most: Option<u32>) -> Option<String
         return Some("not begun: the call was cancelled".to_owned());
     }
     let most = most.filter(|most| failures >= *most)?;
-    let most = words::count(most.into(), "failure");
+    let most = words::count(most, "failure");
     Some(format!("not begun: to stop after {most} was asked for"))
 }
 
@@ -157,7 +168,12 @@ fn aside(error: &OpError, narrowed: bool) -> Option<String> {
 impl<A: ToolAnswer> Runs<A> {
     /// Suites that cannot do what is asked, or have nothing of it, are named and count for nothing; unless it is all of them.
     fn set_aside(&mut self, narrowed: bool) {
-        let why = |part: &SuiteRun<A>| part.answer.as_ref().err().and_then(|error| aside(error, narrowed));
+        let why = |part: &SuiteRun<A>| {
+            part.answer
+                .as_ref()
+                .err()
+                .and_then(|error| aside(error, narrowed))
+        };
         if self.parts.iter().all(|part| why(part).is_some()) {
             return;
         }
@@ -193,38 +209,6 @@ impl<A: ToolAnswer> Runs<A> {
             })
             .collect();
         Several::of(parts, self.left_out, self.stopped).map(|answer| Box::new(answer) as Answer)
-    }
-}
-
-/// A suite's part of an answer.
-#[derive(Debug)]
-pub struct SuiteAnswer {
-    pub suite: String,
-    pub answer: Result<Answer, OpError>,
-}
-
-impl SuiteAnswer {
-    /// Its status, as words say it.
-    pub fn status(&self) -> String {
-        match &self.answer {
-            Ok(answer) => answer.standing(),
-            Err(error) => error.status().to_string(),
-        }
-    }
-
-    fn exit(&self) -> ExitCode {
-        match &self.answer {
-            Ok(answer) => answer.exit(),
-            Err(error) => error.exit(),
-        }
-    }
-
-    /// The run status that the part comes to. A list has none, unless it could not be made.
-    fn run_status(&self) -> Option<Status> {
-        match &self.answer {
-            Ok(answer) => answer.status(),
-            Err(error) => Some(error.status()),
-        }
     }
 }
 
@@ -267,15 +251,13 @@ impl Several {
         }
         let run_status = worst(parts.iter().filter_map(SuiteAnswer::run_status));
         let lists = parts.iter().filter_map(|part| part.answer.as_ref().ok());
-        let status = match run_status {
-            Some(status) => status.to_string(),
-            // Of lists the one that is not whole says so.
-            None => {
-                let mut standings = lists.map(|answer| answer.standing());
-                let last = standings.find(|word| word != "done");
-                last.unwrap_or_else(|| "done".to_owned())
-            }
+        // Of lists the one that is not whole says so.
+        let of_lists = || {
+            let mut standings = lists.map(|answer| answer.standing());
+            let last = standings.find(|word| word != "done");
+            last.unwrap_or_else(|| "done".to_owned())
         };
+        let status = run_status.map_or_else(of_lists, |status| status.to_string());
         Ok(Self {
             status,
             stopped,
@@ -345,9 +327,9 @@ fn all_failed(parts: Vec<SuiteAnswer>) -> OpError {
         .into_iter()
         .filter_map(|part| Some((part.suite, part.answer.err()?)));
     let errors: Vec<(String, OpError)> = errors.collect();
-    let same = errors
-        .iter()
-        .all(|(_, error)| Some(&error.error.message) == errors.first().map(|(_, error)| &error.error.message));
+    let same = errors.iter().all(|(_, error)| {
+        Some(&error.error.message) == errors.first().map(|(_, error)| &error.error.message)
+    });
     let texts = errors.iter().map(|(suite, error)| {
         let hint = error.error.hint.as_deref().map(|hint| format!(" ({hint})"));
         format!(
@@ -408,8 +390,12 @@ impl ToolAnswer for Several {
         ExitCode::worst(self.parts.iter().map(SuiteAnswer::exit))
     }
 
-    fn take_rows(&mut self) -> Vec<Row> {
-        Vec::new()
+    fn sums(&self) -> Sums {
+        Sums {
+            totals: self.totals.clone(),
+            total: self.total,
+            duration_s: self.duration_s,
+        }
     }
 
     fn take_next(&mut self) -> Vec<NextCall> {
@@ -424,7 +410,9 @@ impl ToolAnswer for Several {
 #[cfg(test)]
 mod tests {
     use super::worst;
-    use runner_core::model::Status::{self, AllSkipped, Broken, Cancelled, Failed, Incomplete, NoTests, Passed};
+    use runner_core::model::Status::{
+        self, AllSkipped, Broken, Cancelled, Failed, Incomplete, NoTests, Passed,
+    };
 
     #[test]
     fn the_status_over_several_suites_is_the_worst_and_a_skipped_suite_beside_a_green_one_is_not() {

@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::resolve::RunArguments;
-use super::{ErrorKind, NextCall, OpError, Tool, Workspace, known, suites};
+use super::asked::RunArguments;
+use super::{ErrorKind, NextCall, OpError, Tool, Workspace, cut, known, suites};
 use engine::config::Suite;
 use engine::policy::Caller;
 use engine::project::{self, looks_like_path};
@@ -94,7 +94,10 @@ pub(super) fn only(
 fn ambiguous(workspace: &Workspace, common: &RunArguments, tool: Tool, all: &[RunArguments]) -> OpError {
     let names: Vec<&str> = all.iter().filter_map(|one| one.scope.suite.as_deref()).collect();
     let message = if common.selectors.is_empty() && common.ids.is_empty() {
-        format!("this repository has several suites, and {} is about one", tool.name())
+        format!(
+            "this repository has several suites, and {} is about one",
+            tool.name()
+        )
     } else {
         "the selector fits more than one of the repository's suites".to_owned()
     };
@@ -206,10 +209,18 @@ fn owned(workspace: &Workspace, shares: &[Share], base: &Path, text: &str) -> Re
     let id = NodeId::of(text);
     let (head, in_a_file) = (id.file(), !id.rest().is_empty());
     let part = |suite: usize| Owner { suite, whole: false };
-    let sound = |path: PathBuf| path.canonicalize().ok().filter(|place| !in_a_file || place.is_file());
+    let sound = |path: PathBuf| {
+        path.canonicalize()
+            .ok()
+            .filter(|place| !in_a_file || place.is_file())
+    };
     if !head.trim().is_empty() {
         if let Some(place) = [base, root].iter().find_map(|base| sound(base.join(head))) {
-            return Ok(Owned::By(at(workspace, shares, &place)));
+            let owners = at(workspace, shares, &place);
+            if owners.is_empty() {
+                return Err(in_no_suite(workspace, shares, base, text));
+            }
+            return Ok(Owned::By(owners));
         }
         // Not there as seen from here: ids are relative to the suite that gave them.
         let inside = |share: &Share| sound(suites::folder(root, &share.suite).join(head)).is_some();
@@ -231,12 +242,7 @@ fn owned(workspace: &Workspace, shares: &[Share], base: &Path, text: &str) -> Re
             return Ok(Owned::By(by.into_iter().map(part).collect()));
         }
         // Refused as where there is one suite: what it is taken for, where it was looked for, what is near.
-        let folders: Vec<PathBuf> = shares
-            .iter()
-            .map(|share| suites::folder(root, &share.suite))
-            .collect();
-        let folders: Vec<&Path> = folders.iter().map(PathBuf::as_path).collect();
-        project::resolve_from(root, base, &folders, text)?;
+        resolved(workspace, shares, base, text)?;
         return Ok(Owned::By((0..shares.len()).map(part).collect()));
     }
     let printed = |&suite: &usize| known::has_row(workspace, &shares[suite].suite, text);
@@ -245,6 +251,30 @@ fn owned(workspace: &Workspace, shares: &[Share], base: &Path, text: &str) -> Re
         return Ok(Owned::Keyword);
     }
     Ok(Owned::By(by.into_iter().map(part).collect()))
+}
+
+/// What the selector would be if there were one suite: mostly the error that says why it is none.
+fn resolved(workspace: &Workspace, shares: &[Share], base: &Path, text: &str) -> Result<(), OpError> {
+    let root = &workspace.root;
+    let folders = shares.iter().map(|share| suites::folder(root, &share.suite));
+    let folders: Vec<PathBuf> = folders.collect();
+    let folders: Vec<&Path> = folders.iter().map(PathBuf::as_path).collect();
+    project::resolve_from(root, base, workspace.here.as_deref(), &folders, text)?;
+    Ok(())
+}
+
+/// It is there, and no suite has it: nothing else is run in its place.
+fn in_no_suite(workspace: &Workspace, shares: &[Share], base: &Path, text: &str) -> OpError {
+    if let Err(error) = resolved(workspace, shares, base, text) {
+        return error;
+    }
+    let names: Vec<&str> = shares.iter().map(|share| share.suite.name.as_str()).collect();
+    let message = format!("{} lies in none of the suites", cut::quote_truncated(text));
+    OpError::new(ErrorKind::BadRequest, "suite_needed", message).with_hint(format!(
+        "Give {}, one of: {}.",
+        suite_flag(workspace),
+        names.join(", ")
+    ))
 }
 
 /// The suites that a file or folder is of, and those that lie in it.

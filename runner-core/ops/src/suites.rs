@@ -9,11 +9,6 @@ use runner_core::backend::{BackendInfo, Capability};
 use runner_core::language::Language;
 use runner_core::registry::{Registry, nearest};
 
-/// The names of the repository's suites, configured or detected. `qaas run` alone runs each of them.
-pub fn suite_names(workspace: &Workspace) -> Result<Vec<String>, OpError> {
-    Ok(all(workspace)?.into_iter().map(|suite| suite.name).collect())
-}
-
 /// At least one suite, or the error answer.
 pub(super) fn all(workspace: &Workspace) -> Result<Vec<Suite>, OpError> {
     let suites = project::suites(&workspace.root, workspace.settings()?, &workspace.registry);
@@ -74,11 +69,6 @@ pub(super) fn owners(root: &Path, registry: &Registry, suites: &[Suite], place: 
             .iter()
             .filter(|suite| place.starts_with(folder(root, suite))),
     );
-    if above.is_empty() {
-        // A folder around suites.
-        let inside = |suite: &Suite| folder(root, suite).starts_with(place);
-        return narrowed(suites, inside);
-    }
     let found = narrowed(above, |suite| in_paths(root, suite, place));
     narrowed(found, |suite| speaks(registry, suite, place))
 }

@@ -1,9 +1,11 @@
 //! The error answer to a run that came to nothing, the same for all tools.
 
 use super::{ErrorKind, NextCall, OpError, Tool, Workspace, cut};
+use engine::project::looks_like_path;
 use runner_core::backend::{Capability, UNSUPPORTED};
 use runner_core::event::StopReason;
 use runner_core::model::Status;
+use runner_core::nodeid::NodeId;
 use runner_core::report::Report;
 
 /// The error answer to a run in which nothing began. `None` if it has anything to show.
@@ -34,10 +36,46 @@ pub(super) fn unanswered(workspace: &Workspace, report: &Report) -> Option<OpErr
     };
     let mut error = OpError::new(kind, code, message).with_report(&workspace.registry, report);
     error.known.status = Some(verdict.status);
+    if kind == ErrorKind::NoTests
+        && let Some((places, keywords)) = narrowed_places(workspace, report)
+    {
+        return Some(between(error, report, &places, &keywords));
+    }
     if kind == ErrorKind::NoTests && report.facts.tool != Tool::ListTests.name() {
         error = with_what_there_is(error, workspace, report);
     }
     Some(error)
+}
+
+/// The places and the keyword expressions of a selection that has both. A run's record has the selectors as they were written.
+fn narrowed_places(workspace: &Workspace, report: &Report) -> Option<(Vec<String>, Vec<String>)> {
+    let facts = &report.facts;
+    let is_place = |text: &&String| {
+        let head = NodeId::of(text).file();
+        looks_like_path(head) || facts.cwd.join(head).exists() || workspace.root.join(head).exists()
+    };
+    let words = facts.asked.iter().filter(|text| !text.starts_with('-'));
+    let (places, keywords): (Vec<&String>, Vec<&String>) = words.partition(is_place);
+    let owned = |all: Vec<&String>| all.into_iter().cloned().collect();
+    (!places.is_empty() && !keywords.is_empty()).then(|| (owned(places), owned(keywords)))
+}
+
+/// Two selections that have tests, perhaps, but none in common.
+fn between(error: OpError, report: &Report, places: &[String], keywords: &[String]) -> OpError {
+    let hint = format!(
+        "A keyword narrows the paths beside it: nothing in {} matches {}. Each alone is another call.",
+        cut::quote_truncated(&places.join(", ")),
+        cut::quote_truncated(&keywords.join(" or "))
+    );
+    let call = |why: &str, selectors: &[String]| {
+        NextCall::new(Tool::RunSuite, why)
+            .with("selectors", selectors)
+            .with("suite", report.facts.suite.as_str())
+    };
+    error
+        .with_hint(hint)
+        .with_next(call("run the paths alone", places))
+        .with_next(call("run the keywords alone", keywords))
 }
 
 /// How to see which tests there are, as far as the backend can tell.

@@ -17,6 +17,10 @@ impl<'de> Decoder<'de> {
     fn wrong_type(self, expected: &str) -> Fault {
         let Self(node) = self;
         let hint = match (expected, node.key.split_once('.')) {
+            ("a table", None) if matches!(node.key.as_str(), "suite" | "backend") => {
+                let key = &node.key;
+                format!("each {key} is a table with a name: write `[{key}.NAME]` and its keys below")
+            }
             ("a table", Some((parent @ ("suite" | "backend"), _))) => {
                 format!("a {parent} has a name: write `[{parent}.NAME]` and its keys below")
             }

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::judge::Side;
+use crate::asked::RunArguments;
 use crate::perform::perform;
 use crate::rows::rows_of;
-use crate::{OpError, Workspace, run_suite};
+use crate::{OpError, Tool, Workspace, run_suite, spread};
 use engine::run::{EventSink, NO_VIEW, RunSpec};
 use engine::run_id::new_run_id;
 use process::{Cancel, ViewContents, ViewFile};
@@ -31,8 +32,13 @@ pub(super) struct Comparison<'c> {
 impl Comparison<'_> {
     /// A run of one side. Both see a view, so that nothing that a test writes to the repository stays.
     async fn spec(&self, view: Option<&Arc<ViewContents>>) -> Result<RunSpec, OpError> {
-        let mut spec = run_suite::spec(self.workspace, self.arguments).await?;
-        spec.tool = crate::Tool::CompareWithBase.name();
+        let arguments = self.arguments;
+        let common = RunArguments::of(&arguments.scope, &arguments.selectors);
+        // A comparison is of one suite.
+        let one = spread::only(self.workspace, &common, Tool::CompareWithBase)?;
+        let mut spec =
+            run_suite::spec(self.workspace, arguments, one, arguments.filters.max_failures).await?;
+        spec.tool = Tool::CompareWithBase.name();
         spec.view = view.cloned();
         // A file that cannot be collected is a fact about that file, not about the others.
         if spec.backend.info().framework == "pytest" {

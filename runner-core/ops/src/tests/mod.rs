@@ -6,6 +6,7 @@ mod coverage;
 mod pages;
 mod single;
 mod specs;
+mod spread;
 
 use std::path::Path;
 use std::sync::Arc;

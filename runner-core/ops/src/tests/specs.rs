@@ -8,6 +8,16 @@ use process::Cancel;
 use runner_core::backend::Filters;
 use runner_core::selector::Selector;
 
+/// What the engine is asked in the one suite that there is.
+async fn of_one_suite(
+    workspace: &Workspace,
+    arguments: &run_suite::Arguments,
+) -> Result<engine::run::RunSpec, OpError> {
+    let mut specs = crate::several::specs(workspace, arguments).await?;
+    assert_eq!(specs.len(), 1);
+    Ok(specs.remove(0))
+}
+
 fn code<T>(result: Result<T, OpError>) -> String {
     match result {
         Ok(_) => "accepted".to_owned(),
@@ -30,7 +40,7 @@ async fn selectors_become_paths_ids_and_keywords() {
         },
         ..run_suite::Arguments::default()
     };
-    let spec = run_suite::spec(&workspace, &arguments).await.unwrap();
+    let spec = of_one_suite(&workspace, &arguments).await.unwrap();
     let expected = [
         Selector::Path { path: "tests".into() },
         Selector::Node {
@@ -72,7 +82,7 @@ async fn nothing_of_a_call_becomes_an_option_or_leaves_the_repository() {
             selectors: vec![bad.trim().into()],
             ..run_suite::Arguments::default()
         };
-        let error = run_suite::spec(&workspace, &arguments).await.err().expect(bad);
+        let error = of_one_suite(&workspace, &arguments).await.err().expect(bad);
         assert_eq!(
             (error.kind, error.exit().code()),
             (ErrorKind::BadRequest, 4),
@@ -98,7 +108,7 @@ async fn nothing_of_a_call_becomes_an_option_or_leaves_the_repository() {
             ..run_suite::Arguments::default()
         };
         assert_ne!(
-            code(run_suite::spec(&workspace, &arguments).await),
+            code(of_one_suite(&workspace, &arguments).await),
             "accepted",
             "{bad}"
         );
@@ -144,7 +154,7 @@ async fn time_limits_come_from_the_call_the_suite_or_the_policy_and_have_a_cap()
             },
             ..run_suite::Arguments::default()
         };
-        run_suite::spec(&workspace, &arguments)
+        of_one_suite(&workspace, &arguments)
             .await
             .map(|spec| spec.timeout.map(|limit| limit.as_secs()))
     };
@@ -205,7 +215,7 @@ async fn a_narrower_folder_narrows_the_suites_paths() {
             },
             ..run_suite::Arguments::default()
         };
-        run_suite::spec(&workspace, &arguments).await.unwrap().suite.paths
+        of_one_suite(&workspace, &arguments).await.unwrap().suite.paths
     };
     assert_eq!(paths(".").await, ["tests/unit", "tests/test_a.py"]);
     assert_eq!(paths("tests").await, ["unit", "test_a.py"]);
