@@ -86,7 +86,7 @@ fn the_other_commands_take_paths_from_where_one_stands_too() {
     let repeat = project.qaas_from("tests", &["repeat", "test_a.py::test_top", "-n", "2"]);
     assert_eq!(repeat.code, Some(0), "{}{}", repeat.stdout, repeat.stderr);
     assert!(repeat.stdout.contains("2 passed"), "{}", repeat.stdout);
-    let affected = project.qaas_from("src", &["affected", "shop/cart.py"]);
+    let affected = project.qaas_from("src", &["affected", "shop/cart.py", "--why"]);
     assert!(
         affected.stdout.contains("import"),
         "{}{}",
