@@ -91,7 +91,7 @@ fn a_wrong_type_is_named_with_its_place() {
         (1, 9),
         "suite",
         "a table, not a whole number",
-        "[suite]",
+        "[suite.NAME]",
     );
 }
 
