@@ -170,3 +170,20 @@ fn without_a_repository_the_paths_have_to_be_named() {
         "{answer:#}"
     );
 }
+
+#[test]
+fn a_language_that_is_not_read_is_said_to_be_and_never_called_untested() {
+    let script_only = Project::bare()
+        .file("package.json", "{}")
+        .file("src/price.js", "export const price = 1;\n")
+        .file("src/uses.test.js", "import { price } from './price.js';\n");
+    let beside_python = repository().file("web/sum.ts", "export const sum = 1;\n");
+    for (project, path) in [(script_only, "src/price.js"), (beside_python, "web/sum.ts")] {
+        let answer = project.call("affected_tests", &json!({"paths": [path]}));
+        assert_eq!(answer["unread"], json!([path]), "{answer:#}");
+        assert_eq!(answer["next"][0]["tool"], "run_suite", "{answer:#}");
+        let shown = project.qaas(&["affected", path]);
+        let text = format!("{}{}", shown.stdout, shown.stderr);
+        assert!(text.contains("Not known") && !text.contains("untested"), "{text}");
+    }
+}

@@ -13,8 +13,11 @@ use super::definition::shared::CWD;
 use super::definition::{Action, Argument, Called, Definition, Hints, Kind, Needs};
 use super::{ErrorKind, NextCall, OpError, Tool, Workspace, cut};
 use runner_core::affected::{AffectedTest, AffectedTests, ChangedFile, Question};
+use runner_core::language::Language;
 use runner_core::paths;
 
+/// The one language whose imports are read.
+const READ: &str = "python";
 /// How many files the headline and the ready call name.
 const MOST_NAMED: usize = 10;
 /// How much of a commit's hash a person is shown.
@@ -90,6 +93,9 @@ pub struct Answer {
     pub searched: usize,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// Changed files in languages that are not searched.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub next: Vec<NextCall>,
 }
@@ -111,7 +117,8 @@ pub async fn run(workspace: &Workspace, arguments: Arguments) -> Result<Answer, 
         Some(_) => arguments.paths.clone(),
     };
     let found = find(workspace, &paths, arguments.base.as_deref(), &cwd).await?;
-    if found.searched == 0 {
+    let unread = unread(workspace, &paths, &cwd, &found);
+    if found.searched == 0 && unread.is_empty() {
         let message = format!(
             "there is no test file of a language that can be searched for them in {}",
             workspace.root.display()
@@ -119,7 +126,21 @@ pub async fn run(workspace: &Workspace, arguments: Arguments) -> Result<Answer, 
         return Err(OpError::new(ErrorKind::NoTests, "no_tests", message)
             .with_hint("Is this the right repository? `cwd` and `--root` say where to look."));
     }
-    Ok(answer(workspace, &arguments, found, &cwd))
+    let mut answer = answer(workspace, &arguments, found, &cwd);
+    if answer.affected.is_empty() && !unread.is_empty() {
+        answer.next = vec![NextCall::new(Tool::RunSuite, "run everything")];
+    }
+    Ok(Answer { unread, ..answer })
+}
+
+/// The changed files in languages whose imports nobody reads here.
+fn unread(workspace: &Workspace, paths: &[String], cwd: &Path, found: &AffectedTests) -> Vec<String> {
+    let given = paths
+        .iter()
+        .filter_map(|path| Some(changed(&workspace.root, cwd, path).ok()?.path));
+    let by_git = found.since.iter().flat_map(|since| since.changed.iter().cloned());
+    let is_unread = |path: &String| Language::of(Path::new(path)).is_some_and(|is| is.name != READ);
+    given.chain(by_git).filter(is_unread).collect()
 }
 
 /// Asks the finder. Paths are those of a caller in `cwd`.
@@ -192,6 +213,7 @@ fn answer(workspace: &Workspace, arguments: &Arguments, found: AffectedTests, cw
         heuristic: true,
         searched: found.searched,
         notes: found.notes,
+        unread: Vec::new(),
         next,
     }
 }
@@ -266,6 +288,12 @@ impl ToolAnswer for Answer {
                 "Nothing has changed since {} ({}). `base` names another commit, `paths` the files.",
                 &base.commit[..base.commit.len().min(SHORT_HASH)],
                 base.why
+            );
+        }
+        if self.affected.is_empty() && !self.unread.is_empty() {
+            return format!(
+                "Not known: what uses {} is not read, only Python is. A run of everything is the sure answer.",
+                cut::quote_truncated(&self.unread.join(", "))
             );
         }
         if self.affected.is_empty() {
