@@ -127,3 +127,18 @@ fn a_background_run_of_several_suites_has_a_run_for_each() {
     }
     assert_eq!(runs.len(), 2);
 }
+
+#[test]
+fn what_lies_in_no_suite_is_refused_and_nothing_else_runs_in_its_place() {
+    let project = two().file("lib/test_x.py", "def test_x(): pass\n");
+    for (selector, code) in [
+        ("lib/test_x.py", "suite_needed"),
+        ("lib", "suite_needed"),
+        ("/etc", "outside_root"),
+        ("../elsewhere", "outside_root"),
+    ] {
+        let answer = project.call("run_suite", &json!({"selector": selector}));
+        assert_eq!(answer["error"]["code"], code, "{selector}: {answer:#}");
+        assert!(answer["totals"].is_null(), "{answer:#}");
+    }
+}
