@@ -106,7 +106,9 @@ fn agree(workspace: &Workspace, store: &TrustStore, command: &Trust) -> Result<b
 /// Asks on a terminal. Without one the answer is no.
 fn asked(question: &str) -> bool {
     if !std::io::stdin().is_terminal() {
-        print_stderr("qaas: no terminal to ask on; `qaas trust --yes` agrees to exactly what is shown");
+        print_stderr(
+            "qaas: there is no terminal to ask on; a person has to look at this and type `qaas trust` in one",
+        );
         return false;
     }
     print_stderr(question);
