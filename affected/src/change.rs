@@ -71,6 +71,13 @@ impl Changed {
     }
 }
 
+/// Whether a line, counted from 1, is one of those that changed.
+pub(crate) fn is_within(line: u32, ranges: &[(u32, u32)]) -> bool {
+    ranges
+        .iter()
+        .any(|(first, last)| (*first..=*last).contains(&line))
+}
+
 /// Without `.`, `..` and empty parts; `None` if that leaves the root or nothing.
 fn plain(path: &str) -> Option<String> {
     let mut parts: Vec<&str> = Vec::new();

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use runner_core::affected::{AffectedTest, AffectedTests, Confidence, Question};
 use runner_core::change::NoBase;
+use runner_core::language::Language;
 use source::git::Repository;
 
 use crate::calls::{self, Calls, Definitions, Reached, Usage};
@@ -71,12 +72,23 @@ fn rank(tree: &Tree, changed: &Changed, history: History) -> AffectedTests {
         }
     }
     let notes = tree.notes.iter().chain(&changed.notes).cloned();
+    let searched = tree.sources.iter().filter(|source| source.is_test).count();
     AffectedTests {
         affected: sorted(tree, sums),
-        searched: tree.sources.iter().filter(|source| source.is_test).count(),
+        searched,
         notes: notes.chain(weigher.history.note.clone()).collect(),
+        unread: unread(changed, searched > 0),
         since: None,
     }
+}
+
+/// The changed files in other languages than Python, unless it is known that any test may depend on them.
+fn unread(changed: &Changed, has_tests: bool) -> Vec<String> {
+    let is_unread = |path: &&String| {
+        let is_other = Language::of(Path::new(path)).is_some_and(|language| language.name != "python");
+        is_other && !(has_tests && settings::reaches_all(path).is_some())
+    };
+    changed.files.keys().filter(is_unread).cloned().collect()
 }
 
 /// The files whose definitions are followed: all of a small repository, else those that import what changed.

@@ -3,6 +3,7 @@
 //! Ranked as texts are in a search (Okapi BM25): a word tells the more the fewer tests have it, and more occurrences
 //! tell less and less more.
 
+use crate::change::is_within;
 use foldhash::{HashMap, HashMapExt};
 
 /// How soon more of the same word stops counting.
@@ -36,14 +37,9 @@ pub(crate) fn changed_words(old: &str, new: &str) -> Vec<String> {
 
 /// The lines of these ranges, counted from 1.
 pub(crate) fn of_lines(text: &str, ranges: &[(u32, u32)]) -> String {
-    let is_within = |line: u32| {
-        ranges
-            .iter()
-            .any(|(first, last)| (*first..=*last).contains(&line))
-    };
     let lines = (1..).zip(text.lines());
     let chosen: Vec<&str> = lines
-        .filter(|(number, _)| is_within(*number))
+        .filter(|(number, _)| is_within(*number, ranges))
         .map(|(_, line)| line)
         .collect();
     chosen.join("\n")

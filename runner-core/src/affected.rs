@@ -52,6 +52,9 @@ pub struct AffectedTests {
     pub searched: usize,
     /// What could not be read, or was left out, in words.
     pub notes: Vec<String>,
+    /// Changed files of which nothing is known: in languages that are not read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<String>,
     /// What git said, if it was asked.
     pub since: Option<Since>,
 }

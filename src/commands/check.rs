@@ -80,13 +80,11 @@ fn text(check: &SuiteCheck, paint: Paint) -> String {
             lines.join("\n")
         }
         Err(error) => {
-            let hint = error.error.hint.as_ref();
-            let message = &error.error.message;
-            let hint = hint.filter(|hint| !message.contains(*hint));
+            let hint = error.next_step();
             let hint = hint
                 .map(|hint| format!("\n   next: {}", for_people(hint)))
                 .unwrap_or_default();
-            format!("{name}: {}{hint}", for_people(message))
+            format!("{name}: {}{hint}", for_people(&error.error.message))
         }
     }
 }

@@ -37,10 +37,8 @@ pub(crate) fn print_error(error: &OpError, format: Format, paint: Paint) {
     if format != Format::Human {
         return print_json(&Value::Object(Reply::failed(error, None).structured), format);
     }
-    let (message, hint) = (&error.error.message, error.error.hint.as_deref());
-    let mut text = format!("{} {}", paint.bold("qaas:"), for_people(message));
-    // A message of several lines may hold its remedy already.
-    if let Some(hint) = hint.filter(|hint| !message.contains(hint)) {
+    let mut text = format!("{} {}", paint.bold("qaas:"), for_people(&error.error.message));
+    if let Some(hint) = error.next_step() {
         text.push_str(&format!("\n{} {}", paint.bold("next:"), for_people(hint)));
     }
     for warning in &error.known.warnings {

@@ -1,5 +1,6 @@
 //! Which definitions of a file differ from how it was.
 
+use crate::change::is_within;
 use foldhash::HashMap;
 
 use source::names::python::symbols::{Kind, Symbol, symbols};
@@ -37,13 +38,9 @@ fn key<'a>(all: &[Symbol<'a>], symbol: &Symbol<'a>) -> (&'a str, &'a str) {
 pub(super) fn at_lines(text: &str, all: &[Symbol<'_>], ranges: &[(u32, u32)]) -> Vec<usize> {
     let lines: Vec<&str> = text.lines().collect();
     let owners = owners(lines.len(), all);
-    let is_within = |line: u32| {
-        ranges
-            .iter()
-            .any(|(first, last)| (*first..=*last).contains(&line))
-    };
     let numbered = (1..).zip(lines.iter().zip(owners));
-    let within = numbered.filter(|(number, (line, owner))| is_within(*number) && *owner > 0 && is_code(line));
+    let within =
+        numbered.filter(|(number, (line, owner))| is_within(*number, ranges) && *owner > 0 && is_code(line));
     let mut found: Vec<usize> = within.map(|(_, (_, owner))| owner).collect();
     found.sort_unstable();
     found.dedup();

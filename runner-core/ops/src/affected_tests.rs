@@ -13,11 +13,8 @@ use super::definition::shared::CWD;
 use super::definition::{Action, Argument, Called, Definition, Hints, Kind, Needs};
 use super::{ErrorKind, NextCall, OpError, Tool, Workspace, cut};
 use runner_core::affected::{AffectedTest, AffectedTests, ChangedFile, Question};
-use runner_core::language::Language;
 use runner_core::paths;
 
-/// The one language whose imports are read.
-const READ: &str = "python";
 /// How many files the headline and the ready call name.
 const MOST_NAMED: usize = 10;
 /// How much of a commit's hash a person is shown.
@@ -117,8 +114,7 @@ pub async fn run(workspace: &Workspace, arguments: Arguments) -> Result<Answer, 
         Some(_) => arguments.paths.clone(),
     };
     let found = find(workspace, &paths, arguments.base.as_deref(), &cwd).await?;
-    let unread = unread(workspace, &paths, &cwd, &found);
-    if found.searched == 0 && unread.is_empty() {
+    if found.searched == 0 && found.unread.is_empty() {
         let message = format!(
             "there is no test file of a language that can be searched for them in {}",
             workspace.root.display()
@@ -126,25 +122,11 @@ pub async fn run(workspace: &Workspace, arguments: Arguments) -> Result<Answer, 
         return Err(OpError::new(ErrorKind::NoTests, "no_tests", message)
             .with_hint("Is this the right repository? `cwd` and `--root` say where to look."));
     }
-    let mut answer = answer(workspace, &arguments, found, &cwd);
-    if answer.affected.is_empty() && !unread.is_empty() {
-        answer.next = vec![NextCall::new(Tool::RunSuite, "run everything")];
-    }
-    Ok(Answer { unread, ..answer })
-}
-
-/// The changed files in languages whose imports nobody reads here.
-fn unread(workspace: &Workspace, paths: &[String], cwd: &Path, found: &AffectedTests) -> Vec<String> {
-    let given = paths
-        .iter()
-        .filter_map(|path| Some(changed(&workspace.root, cwd, path).ok()?.path));
-    let by_git = found.since.iter().flat_map(|since| since.changed.iter().cloned());
-    let is_unread = |path: &String| Language::of(Path::new(path)).is_some_and(|is| is.name != READ);
-    given.chain(by_git).filter(is_unread).collect()
+    Ok(answer(workspace, &arguments, found, &cwd))
 }
 
 /// Asks the finder. Paths are those of a caller in `cwd`.
-pub(super) async fn find(
+async fn find(
     workspace: &Workspace,
     paths: &[String],
     base: Option<&str>,
@@ -187,13 +169,15 @@ fn answer(workspace: &Workspace, arguments: &Arguments, found: AffectedTests, cw
         .take(MOST_NAMED)
         .map(|test| test.test_file.as_str())
         .collect();
-    let next = if files.is_empty() {
-        Vec::new()
-    } else {
+    let next = if !files.is_empty() {
         let call = NextCall::new(Tool::RunSuite, "run the likeliest of them")
             .with("selectors", files)
             .maybe("cwd", arguments.cwd.clone());
         vec![call]
+    } else if found.unread.is_empty() {
+        Vec::new()
+    } else {
+        vec![NextCall::new(Tool::RunSuite, "run everything")]
     };
     let (base, changed) = match found.since {
         Some(since) => {
@@ -213,7 +197,7 @@ fn answer(workspace: &Workspace, arguments: &Arguments, found: AffectedTests, cw
         heuristic: true,
         searched: found.searched,
         notes: found.notes,
-        unread: Vec::new(),
+        unread: found.unread,
         next,
     }
 }
@@ -280,6 +264,16 @@ fn inside(root: &Path, cwd: &Path, text: &str) -> Result<String, OpError> {
     Ok(parts.join("/"))
 }
 
+impl Answer {
+    /// That nothing is known of some of the files, as the end of a headline.
+    fn unread_words(&self) -> Option<String> {
+        let files = cut::quote_truncated(&self.unread.join(", "));
+        (!self.unread.is_empty()).then(|| {
+            format!(" What uses {files} is not read, only Python is: a run of everything is the sure answer.")
+        })
+    }
+}
+
 impl ToolAnswer for Answer {
     /// The likeliest files, or that there are none, which is worth saying too.
     fn headline(&self) -> String {
@@ -290,11 +284,9 @@ impl ToolAnswer for Answer {
                 base.why
             );
         }
-        if self.affected.is_empty() && !self.unread.is_empty() {
-            return format!(
-                "Not known: what uses {} is not read, only Python is. A run of everything is the sure answer.",
-                cut::quote_truncated(&self.unread.join(", "))
-            );
+        let unread = self.unread_words();
+        if self.affected.is_empty() && unread.is_some() {
+            return format!("Not known.{}", unread.unwrap_or_default());
         }
         if self.affected.is_empty() {
             return format!(
@@ -315,8 +307,9 @@ impl ToolAnswer for Answer {
             String::new()
         };
         format!(
-            "Likely to cover the change, best first: {}{more}.",
-            names.join(", ")
+            "Likely to cover the change, best first: {}{more}.{}",
+            names.join(", "),
+            unread.unwrap_or_default()
         )
     }
 

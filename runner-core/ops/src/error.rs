@@ -164,15 +164,15 @@ impl OpError {
         }
     }
 
+    /// What to do next, unless the message says it already: one of several lines may hold its remedy.
+    pub fn next_step(&self) -> Option<&str> {
+        let hint = self.error.hint.as_deref();
+        hint.filter(|hint| !self.error.message.contains(hint))
+    }
+
     /// First line of the text block.
     pub fn headline(&self) -> String {
-        // A message of several lines may hold its remedy already.
-        match self
-            .error
-            .hint
-            .as_ref()
-            .filter(|hint| !self.error.message.contains(*hint))
-        {
+        match self.next_step() {
             Some(hint) => format!("{} {hint}", sentence(&self.error.message)),
             None => sentence(&self.error.message),
         }

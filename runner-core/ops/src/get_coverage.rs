@@ -14,7 +14,6 @@ use super::definition::shared::{CWD, SELECTOR, SELECTORS, SUITE, TIMEOUT};
 use super::definition::{Action, Argument, Called, Definition, Hints, Kind, Needs, Pending};
 use super::rows::{self, round, warnings};
 use super::several::{EachSuite, Runs, each, specs};
-use super::spread::spread;
 use super::unanswered::unanswered;
 use super::{
     EnvironmentFacts, ErrorKind, NextCall, OpError, Row, Scope, Tool, Totals, Workspace, cut, words,
@@ -141,8 +140,8 @@ pub async fn run(
 impl EachSuite for Arguments {
     type Answer = Answer;
 
-    fn shares(&self, workspace: &Workspace) -> Result<Vec<RunArguments>, OpError> {
-        spread(workspace, &RunArguments::of(&self.scope, &self.selectors))
+    fn asked(&self) -> RunArguments {
+        RunArguments::of(&self.scope, &self.selectors)
     }
 
     fn spec<'a>(
@@ -158,10 +157,6 @@ impl EachSuite for Arguments {
         let mut answer = answer(workspace, report)?;
         keep_wanted(&mut answer, &filters.coverage_paths)?;
         Ok(answer)
-    }
-
-    fn is_narrowed(&self) -> bool {
-        !self.selectors.is_empty()
     }
 }
 

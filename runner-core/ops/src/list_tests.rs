@@ -12,7 +12,6 @@ use super::definition::shared::{CWD, SELECTOR, SELECTORS, SUITE, TIMEOUT};
 use super::definition::{Action, Called, Definition, Hints, Needs, Pending};
 use super::rows::{self, warnings};
 use super::several::{EachSuite, Runs, each};
-use super::spread::spread;
 use super::unanswered::unanswered;
 use super::{EnvironmentFacts, ErrorKind, ExitCode, OpError, Scope, Tool, Workspace, words};
 use engine::run::{EventSink, RunSpec};
@@ -100,8 +99,8 @@ pub async fn run(
 impl EachSuite for Arguments {
     type Answer = Answer;
 
-    fn shares(&self, workspace: &Workspace) -> Result<Vec<RunArguments>, OpError> {
-        spread(workspace, &RunArguments::of(&self.scope, &self.selectors))
+    fn asked(&self) -> RunArguments {
+        RunArguments::of(&self.scope, &self.selectors)
     }
 
     fn spec<'a>(
@@ -115,10 +114,6 @@ impl EachSuite for Arguments {
 
     fn answer(&self, workspace: &Workspace, report: &Report, _: &Filters) -> Result<Answer, OpError> {
         answer(workspace, report)
-    }
-
-    fn is_narrowed(&self) -> bool {
-        !self.selectors.is_empty()
     }
 }
 

@@ -176,11 +176,14 @@ pub async fn run(
 impl EachSuite for Arguments {
     type Answer = Answer;
 
+    fn asked(&self) -> RunArguments {
+        RunArguments::of(&self.scope, &self.selectors)
+    }
+
     fn shares(&self, workspace: &Workspace) -> Result<Vec<RunArguments>, OpError> {
-        let common = RunArguments::of(&self.scope, &self.selectors);
         match &self.failed_of {
-            Some(run) => failed::shares(workspace, run, &common),
-            None => spread(workspace, &common),
+            Some(run) => failed::shares(workspace, run, &self.asked()),
+            None => spread(workspace, &self.asked()),
         }
     }
 

@@ -9,6 +9,7 @@ use super::asked::RunArguments;
 use super::definition::Pending;
 use super::perform::perform;
 use super::rows::round;
+use super::spread::spread;
 use super::{Answer, ErrorKind, ExitCode, NextCall, OpError, Totals, Workspace, words};
 use engine::run::{EventSink, RunSpec};
 use engine::run_id::new_run_id;
@@ -21,8 +22,13 @@ use runner_core::report::Report;
 pub(super) trait EachSuite: Sync {
     type Answer: ToolAnswer;
 
+    /// What is asked, whichever suites it is about.
+    fn asked(&self) -> RunArguments;
+
     /// What each suite is asked. Never empty.
-    fn shares(&self, workspace: &Workspace) -> Result<Vec<RunArguments>, OpError>;
+    fn shares(&self, workspace: &Workspace) -> Result<Vec<RunArguments>, OpError> {
+        spread(workspace, &self.asked())
+    }
 
     /// What the engine is to do for one of them. `allowed` failures end it.
     fn spec<'a>(
@@ -46,7 +52,9 @@ pub(super) trait EachSuite: Sync {
     }
 
     /// Whether a suite may have nothing of what is asked for, and the others all of it.
-    fn is_narrowed(&self) -> bool;
+    fn is_narrowed(&self) -> bool {
+        !self.asked().selectors.is_empty()
+    }
 }
 
 /// What became of a call.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::interpreter::NAMED;
+use super::packages::normal;
 use super::settings_file::read_small;
 use runner_core::facts::{Interpreter, Project};
 
@@ -115,13 +116,8 @@ fn requirement(text: &str) -> String {
     text.trim().chars().take_while(name).collect()
 }
 
-/// As names of distributions are compared (PEP 503).
-fn normal(name: &str) -> String {
-    name.to_ascii_lowercase().replace(['_', '.'], "-")
-}
-
 /// The command that makes the environment what the project says it is, where a tool keeps it.
-pub(super) fn synchronise(manager: &str) -> Option<&'static str> {
+pub(crate) fn synchronise(manager: &str) -> Option<&'static str> {
     Some(match manager {
         "uv" => "uv sync",
         "poetry" => "poetry install",

@@ -27,6 +27,7 @@ pub use discover::{Overrides, discover};
 pub use error::{ProjectError, ProjectErrorKind};
 pub use interpreter::is_detected;
 pub use manager::install;
+pub(crate) use manager::synchronise;
 pub use nested::nested;
 pub use resolve::looks_like_path;
 pub use resolve::{resolve, resolve_dir, resolve_from, resolve_suite_path, seen_from};

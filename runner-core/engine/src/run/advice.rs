@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use crate::project::synchronise;
 use process::Limits;
 use runner_core::event::{Ending, EndingKind};
 use runner_core::facts::Project;
@@ -164,15 +165,16 @@ fn lies_elsewhere(name: &str, project: &Project) -> Option<String> {
     let (place, _) = folders.iter().find(|(_, folder)| is_there(folder))?;
     let python = project.interpreter.as_ref()?.path.display().to_string();
     let installs = project.dir.join("pyproject.toml").is_file() || project.dir.join("setup.py").is_file();
-    let install = match project.manager.as_deref() {
-        Some("uv") => "`uv sync`".to_owned(),
-        Some("poetry") => "`poetry install`".to_owned(),
-        Some("pdm") => "`pdm install`".to_owned(),
-        _ => format!("`{python} -m pip install -e .`"),
-    };
+    // These install the project itself with what it needs.
+    let by_manager = project
+        .manager
+        .as_deref()
+        .filter(|manager| matches!(*manager, "uv" | "poetry" | "pdm" | "hatch"))
+        .and_then(synchronise);
+    let install = by_manager.map_or_else(|| format!("{python} -m pip install -e ."), str::to_owned);
     let configure = format!("put `pythonpath = [\"{place}\"]` into pytest's configuration");
     let mend = if installs {
-        format!("install the project for their interpreter ({install}), or {configure}")
+        format!("install the project for their interpreter (`{install}`), or {configure}")
     } else {
         configure
     };
