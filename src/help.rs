@@ -19,7 +19,14 @@ const EXAMPLES: [(&str, &[&str]); 18] = [
         ],
     ),
     ("repeat", &["qaas repeat tests/test_cart.py::test_total -n 20"]),
-    ("affected", &["qaas affected src/shop/money.py"]),
+    (
+        "affected",
+        &[
+            "qaas affected",
+            "qaas affected --base main",
+            "qaas affected src/shop/money.py:10-20",
+        ],
+    ),
     (
         "compare",
         &["qaas compare", "qaas compare --base main tests/test_cart.py"],

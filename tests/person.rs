@@ -107,6 +107,21 @@ fn what_a_pytest_user_types_first_works() {
 }
 
 #[test]
+fn an_older_report_is_gone_when_a_run_is_refused_and_no_other_file_is() {
+    let project = Project::new()
+        .file("tests/test_a.py", "def test_a(): pass\n")
+        .file("report.xml", "<?xml version=\"1.0\"?>\n<testsuites/>\n")
+        .file("notes.txt", "by hand");
+    for file in ["report.xml", "notes.txt"] {
+        let refused = project.qaas(&["run", "tests/test_gone.py", "--junit", file]);
+        assert_eq!(refused.code, Some(4), "{}", refused.stderr);
+    }
+    assert!(!project.root().join("report.xml").exists());
+    let notes = std::fs::read_to_string(project.root().join("notes.txt"));
+    assert_eq!(notes.expect("it stays"), "by hand");
+}
+
+#[test]
 fn junit_is_written_and_names_every_test() {
     let project = shop();
     project.qaas(&["run", "--junit", "report.xml"]);

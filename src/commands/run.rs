@@ -1,5 +1,6 @@
 //! `qaas run`: tests, for people. Several suites run one after another, one report each, worst exit.
 
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -30,11 +31,11 @@ pub(super) async fn run(context: &Context, command: Run) -> ExitCode {
     let cancel = signals::cancel();
     let console = (format == Format::Human).then(|| Arc::new(Console::new(&cancel)));
     workspace.onlooker = console.clone().map(|console| console as Arc<dyn Onlooker>);
-    let junit = command.junit.clone();
-    if let Some(path) = &junit {
-        // An older report must not be taken for this run's, should it be refused.
-        let _ = std::fs::remove_file(context.environment.cwd.join(path));
-    }
+    let junit = command
+        .junit
+        .as_ref()
+        .map(|path| context.environment.cwd.join(path));
+    junit.as_deref().into_iter().for_each(forget_report);
     let one_test = names_one_test(&command.narrow.selectors);
     let detail = match command.verbose {
         0 if command.quiet => Detail::Summary,
@@ -52,7 +53,7 @@ pub(super) async fn run(context: &Context, command: Run) -> ExitCode {
         Ok(runs) => runs,
         Err(error) => return fail(&error, format, paint),
     };
-    let junit = junit.and_then(|path| write_junit(&context.environment.cwd.join(path), &runs.reports()));
+    let junit = junit.and_then(|path| write_junit(&path, &runs.reports()));
     if console.is_some_and(|console| console.shows() == Shows::Instead) && runs.parts.iter().all(did_well) {
         return ExitCode::worst([ExitCode::Passed].into_iter().chain(junit));
     }
@@ -152,11 +153,28 @@ pub(super) fn fail(error: &OpError, format: Format, paint: Paint) -> ExitCode {
     error.exit()
 }
 
+/// Removes an older report, which must not be taken for this run's, should it be refused. What is no report stays: the path
+/// may be mistyped.
+fn forget_report(path: &Path) {
+    const HEAD: u64 = 4096;
+    let mut head = Vec::new();
+    let read = std::fs::File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head));
+    let is_report = read.is_ok() && String::from_utf8_lossy(&head).contains("<testsuite");
+    if is_report {
+        // If it cannot be removed, it cannot be written either, which is told then.
+        let _ = std::fs::remove_file(path);
+    }
+}
+
 fn write_junit(path: &Path, reports: &[Arc<Report>]) -> Option<ExitCode> {
     let write = |xml: String| {
         path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
         std::fs::write(path, xml)
     };
+    if reports.is_empty() {
+        // Nothing was begun: a report without a failure would say that all is well.
+        return None;
+    }
     let written = junit::to_xml(reports).map_err(|error| error.to_string());
     let error = written
         .and_then(|xml| write(xml).map_err(|error| error.to_string()))
